@@ -1,0 +1,71 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import java.io.Serializable;
+import java.util.List;
+
+/**
+ * The immutable, serializable result of translating a pipeline. It holds no Spark type and nothing
+ * that only the driver has.
+ *
+ * <p>Invariants: there is at least one level, and levels are numbered by their position; steps are
+ * in topological order; every collection that a level's root or fused step reads on that level is
+ * produced there; every edge goes upwards; stable ids are unique.
+ */
+public final class Plan implements Serializable {
+  private final List<PlanCollection> collections;
+  private final List<Step> steps;
+  private final List<Level> levels;
+  private final List<Edge> edges;
+  private final List<ReadStep> sources;
+
+  public Plan(
+      List<PlanCollection> collections,
+      List<Step> steps,
+      List<Level> levels,
+      List<Edge> edges,
+      List<ReadStep> sources) {
+    this.collections = List.copyOf(collections);
+    this.steps = List.copyOf(steps);
+    this.levels = List.copyOf(levels);
+    this.edges = List.copyOf(edges);
+    this.sources = List.copyOf(sources);
+  }
+
+  public List<PlanCollection> collections() {
+    return collections;
+  }
+
+  public List<Step> steps() {
+    return steps;
+  }
+
+  public List<Level> levels() {
+    return levels;
+  }
+
+  public List<Edge> edges() {
+    return edges;
+  }
+
+  /** The sources in the order of {@link ReadStep#sourceIndex()}. */
+  public List<ReadStep> sources() {
+    return sources;
+  }
+}

@@ -1,0 +1,57 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import java.util.List;
+import java.util.Objects;
+import org.apache.beam.sdk.io.UnboundedSource;
+
+/**
+ * Reads a source on level 0. Impulse, empty Flatten and bounded reads are unbounded sources here
+ * too, whose watermark reaches the end of time behind their last element.
+ */
+public final class ReadStep extends Step {
+  private final int sourceIndex;
+  private final UnboundedSource<?, ?> source;
+
+  /**
+   * @param sourceIndex position among the plan's sources, from 0
+   */
+  public ReadStep(
+      int index,
+      String fullName,
+      int sourceIndex,
+      UnboundedSource<?, ?> source,
+      PlanCollection output) {
+    super(index, fullName, List.of(), List.of(output));
+    this.sourceIndex = sourceIndex;
+    this.source = Objects.requireNonNull(source, "source");
+  }
+
+  public int sourceIndex() {
+    return sourceIndex;
+  }
+
+  public UnboundedSource<?, ?> source() {
+    return source;
+  }
+
+  public PlanCollection output() {
+    return outputs().get(0);
+  }
+}
