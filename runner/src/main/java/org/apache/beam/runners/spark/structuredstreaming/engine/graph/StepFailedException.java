@@ -1,0 +1,46 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectOutputStream;
+
+/**
+ * A step of the pipeline failed. The message names the step and what it was doing; the cause is the
+ * user's own exception where it was the user's code that failed. It reaches the driver as an
+ * object: a cause that cannot be serialized is replaced by one of the same text and stack.
+ */
+public final class StepFailedException extends RuntimeException {
+  public StepFailedException(String fullName, String doing, Throwable cause) {
+    super(fullName + ": " + doing + " failed: " + cause, transportable(cause));
+  }
+
+  private static Throwable transportable(Throwable cause) {
+    try (ObjectOutputStream out = new ObjectOutputStream(new ByteArrayOutputStream())) {
+      out.writeObject(cause);
+      return cause;
+    } catch (IOException e) {
+      RuntimeException copy = new RuntimeException(cause.toString());
+      copy.setStackTrace(cause.getStackTrace());
+      copy.addSuppressed(
+          new IllegalArgumentException("The original exception cannot be serialized: " + e));
+      return copy;
+    }
+  }
+}

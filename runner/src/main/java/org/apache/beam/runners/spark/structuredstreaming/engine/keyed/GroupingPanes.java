@@ -1,0 +1,163 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
+import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
+import org.apache.beam.sdk.coders.Coder;
+
+/**
+ * Panes of gathered values, kept encoded and in the order of arrival.
+ *
+ * <p>A key's row holds the newest values itself; when they exceed {@value #MAX_INLINE_BYTES} bytes
+ * they become a chunk, a row of its own that is never rewritten: {@code (CHUNKS, window, key) ->
+ * (number): count, values}. So adding to a large group rewrites a little and reads nothing, and a
+ * group is never one row.
+ *
+ * <p>The values of a group with chunks are read from those rows while they are iterated; the rows
+ * are removed at the end of the epoch, until when the iterable is valid.
+ */
+final class GroupingPanes extends Panes<GroupingPanes.Entry> {
+  private static final byte CHUNKS = StepWatermarks.engineKind(3);
+  private static final int MAX_INLINE_BYTES = 4 << 10;
+
+  private final StepRows rows;
+  private final Coder<Object> valueCoder;
+  private final List<EmittedChunks> emitted = new ArrayList<>();
+
+  /** Encoded values of one key and window. */
+  static final class Entry extends PaneEntry {
+    private final ByteOutput values = new ByteOutput(32);
+    private int count;
+
+    /** Chunks from the first, inclusive, to the next, exclusive. Numbers are not used twice. */
+    private int firstChunk;
+
+    private int nextChunk;
+
+    Entry(byte[] key, int hash) {
+      super(key, hash);
+    }
+  }
+
+  /** Chunks whose group was emitted and that are to be removed. */
+  private record EmittedChunks(byte[] prefix, int firstChunk, int nextChunk) {}
+
+  @SuppressWarnings("unchecked") // values are untyped between steps
+  GroupingPanes(GroupByKeyStep step, StepRows rows) {
+    this.rows = rows;
+    this.valueCoder = (Coder<Object>) step.valueCoder();
+  }
+
+  @Override
+  Entry create(byte[] key, int hash) {
+    return new Entry(key, hash);
+  }
+
+  @Override
+  int add(Entry entry, byte[] bytes, int offset, int length) {
+    entry.values.write(bytes, offset, length);
+    entry.count++;
+    return length;
+  }
+
+  @Override
+  void mergeStored(WindowState<Entry> window, Entry entry, ByteInput stored) throws IOException {
+    int newCount = entry.count;
+    byte[] newValues = entry.values.toByteArray();
+    entry.values.reset();
+    entry.firstChunk = stored.readVarInt();
+    entry.nextChunk = stored.readVarInt();
+    entry.count = stored.readVarInt();
+    entry.values.write(stored.array(), stored.position(), stored.available());
+    if (entry.values.size() + newValues.length > MAX_INLINE_BYTES) {
+      cutChunk(window, entry);
+    }
+    entry.values.write(newValues);
+    entry.count += newCount;
+  }
+
+  @Override
+  void store(WindowState<Entry> window, Entry entry, ByteOutput out) {
+    if (entry.values.size() > MAX_INLINE_BYTES) {
+      cutChunk(window, entry);
+    }
+    out.writeVarInt(entry.firstChunk);
+    out.writeVarInt(entry.nextChunk);
+    out.writeVarInt(entry.count);
+    out.write(entry.values.array(), 0, entry.values.size());
+  }
+
+  @Override
+  Object value(WindowState<Entry> window, Entry entry) {
+    byte[] inline = entry.values.toByteArray();
+    EncodedValues newest = new EncodedValues(valueCoder, inline, 0, inline.length, entry.count);
+    return entry.firstChunk == entry.nextChunk
+        ? newest
+        : new ChunkedValues(
+            rows, chunksPrefix(window, entry), entry.firstChunk, entry.nextChunk, valueCoder, newest);
+  }
+
+  @Override
+  void clear(WindowState<Entry> window, Entry entry) {
+    if (entry.firstChunk < entry.nextChunk) {
+      emitted.add(
+          new EmittedChunks(chunksPrefix(window, entry), entry.firstChunk, entry.nextChunk));
+    }
+    entry.values.reset();
+    entry.count = 0;
+    entry.firstChunk = entry.nextChunk;
+  }
+
+  @Override
+  void finishEpoch() {
+    for (EmittedChunks group : emitted) {
+      for (int chunk = group.firstChunk(); chunk < group.nextChunk(); chunk++) {
+        rows.remove(group.prefix(), chunkSuffix(chunk));
+      }
+    }
+    emitted.clear();
+  }
+
+  static byte[] chunkSuffix(int chunk) {
+    return new ByteWriter().varint(chunk).toByteArray();
+  }
+
+  private void cutChunk(WindowState<Entry> window, Entry entry) {
+    if (entry.count == 0) {
+      return;
+    }
+    ByteOutput chunk = new ByteOutput(entry.values.size() + 5);
+    chunk.writeVarInt(entry.count);
+    chunk.write(entry.values.array(), 0, entry.values.size());
+    rows.insert(chunksPrefix(window, entry), chunkSuffix(entry.nextChunk), chunk.toByteArray());
+    entry.nextChunk++;
+    entry.count = 0;
+    entry.values.reset();
+  }
+
+  private byte[] chunksPrefix(WindowState<Entry> window, Entry entry) {
+    return rows.prefix(CHUNKS).part(window.encoded()).bytes(entry.key()).toByteArray();
+  }
+}

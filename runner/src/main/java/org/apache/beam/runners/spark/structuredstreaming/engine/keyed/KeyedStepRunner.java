@@ -1,0 +1,100 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import java.io.IOException;
+import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.sdk.values.WindowedValue;
+
+/**
+ * Runs one keyed step in one partition for one epoch. Made anew for every epoch and attempt; all
+ * that outlives it is in the state store.
+ *
+ * <p>Order of calls, by the task: {@link #receive} for every record, {@link #endOfElements} and its
+ * work to the end, {@link #advanceWatermark} once and its work to the end, {@link #finish}.
+ *
+ * <p>With {@code in(e)} and {@code out(e)} the watermarks at the end of epoch {@code e}: elements of
+ * epoch {@code e} are processed against {@code in(e-1)}; then {@code in(e) = max(in(e-1), min over
+ * senders)}; then what became due fires; then {@code out(e) = max(out(e-1), min(in(e), earliest
+ * hold))}.
+ */
+public abstract class KeyedStepRunner {
+  private final KeyedStep step;
+  private final ElementReceiver output;
+  private final StepStatistics statistics;
+  private final MetricsContainerImpl container;
+
+  /**
+   * @param output where the step's output goes
+   * @param container the metrics of this step in this epoch
+   */
+  KeyedStepRunner(KeyedStep step, ElementReceiver output, MetricsContainerImpl container) {
+    this.step = step;
+    this.output = output;
+    this.container = container;
+    this.statistics = new StepStatistics(step.index());
+  }
+
+  public final KeyedStep step() {
+    return step;
+  }
+
+  public final StepStatistics statistics() {
+    return statistics;
+  }
+
+  /** The container that must be current while this runner works. */
+  public final MetricsContainerImpl container() {
+    return container;
+  }
+
+  /** Takes one element record, standing at its body, and reads it to its end. */
+  public abstract void receive(RecordInput record) throws IOException;
+
+  /** What is to be done when the last element is received, still before the watermark moves. */
+  public abstract Work endOfElements();
+
+  /**
+   * Moves the input watermark and fires what is due by it.
+   *
+   * @param watermarkMillis the least watermark of all senders; one behind the current is ignored
+   */
+  public abstract Work advanceWatermark(long watermarkMillis);
+
+  /**
+   * Writes what the epoch changed to the state's rows.
+   *
+   * @return the output watermark in millis
+   */
+  public abstract long finish();
+
+  final void emit(WindowedValue<Object> element) {
+    statistics.addRowOut();
+    output.accept(element);
+  }
+
+  final StepFailedException failure(String doing, Throwable cause) {
+    return cause instanceof StepFailedException already
+        ? already
+        : new StepFailedException(step.fullName(), doing, cause);
+  }
+}

@@ -1,0 +1,105 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import java.io.Serializable;
+
+/** What one keyed step did in one epoch on one partition. */
+public final class StepStatistics implements Serializable {
+  private final int stepIndex;
+  private long inputWatermarkMillis;
+  private long outputWatermarkMillis;
+  private long rowsIn;
+  private long rowsOut;
+  private long lateRows;
+  private long stateRows;
+  private long stateBytes;
+  private long nanos;
+
+  StepStatistics(int stepIndex) {
+    this.stepIndex = stepIndex;
+  }
+
+  void addRowsIn(long count) {
+    rowsIn += count;
+  }
+
+  void addRowOut() {
+    rowsOut++;
+  }
+
+  void addLateRows(long count) {
+    lateRows += count;
+  }
+
+  void setState(long rows, long bytes) {
+    stateRows = rows;
+    stateBytes = bytes;
+  }
+
+  void setWatermarks(long inputMillis, long outputMillis) {
+    inputWatermarkMillis = inputMillis;
+    outputWatermarkMillis = outputMillis;
+  }
+
+  void addNanos(long count) {
+    nanos += count;
+  }
+
+  /** The step's index in the plan. */
+  public int stepIndex() {
+    return stepIndex;
+  }
+
+  public long inputWatermarkMillis() {
+    return inputWatermarkMillis;
+  }
+
+  public long outputWatermarkMillis() {
+    return outputWatermarkMillis;
+  }
+
+  /** Elements received, before any combining. */
+  public long rowsIn() {
+    return rowsIn;
+  }
+
+  public long rowsOut() {
+    return rowsOut;
+  }
+
+  /** Elements dropped, per window, because their window had expired. */
+  public long lateRows() {
+    return lateRows;
+  }
+
+  /** State rows that exist at the epoch's end. */
+  public long stateRows() {
+    return stateRows;
+  }
+
+  /** Bytes of keys and values of the state rows. */
+  public long stateBytes() {
+    return stateBytes;
+  }
+
+  /** Time spent in the step's own work and in what is fused behind it. */
+  public long nanos() {
+    return nanos;
+  }
+}

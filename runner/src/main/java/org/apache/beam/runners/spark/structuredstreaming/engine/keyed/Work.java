@@ -1,0 +1,72 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import java.util.Iterator;
+import java.util.function.Consumer;
+
+/**
+ * Work of a task that is done in small pieces, so that what it outputs can be drained in between and
+ * does not pile up in memory.
+ */
+@FunctionalInterface
+public interface Work {
+  /** No work at all. */
+  Work NONE = () -> false;
+
+  /** Does one piece; false if there was nothing left to do. */
+  boolean advance();
+
+  /** Applies {@code action} to one item after another. The iterator is made at the first piece. */
+  static <T> Work each(Iterable<T> items, Consumer<? super T> action) {
+    return new Work() {
+      private Iterator<T> iterator;
+
+      @Override
+      public boolean advance() {
+        if (iterator == null) {
+          iterator = items.iterator();
+        }
+        if (!iterator.hasNext()) {
+          return false;
+        }
+        action.accept(iterator.next());
+        return true;
+      }
+    };
+  }
+
+  /** This work, then {@code next}. */
+  default Work then(Work next) {
+    Work first = this;
+    return new Work() {
+      private boolean firstDone;
+
+      @Override
+      public boolean advance() {
+        if (!firstDone) {
+          if (first.advance()) {
+            return true;
+          }
+          firstDone = true;
+        }
+        return next.advance();
+      }
+    };
+  }
+}

@@ -1,0 +1,175 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.task;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What an executor keeps alive of one run of a query, between its epochs: the decoded plan and, for
+ * every level, the graphs with their DoFns that no task is using.
+ *
+ * <p>A graph is owned by one task from {@link #acquire} on, and comes back by {@link #release} after
+ * success only: one that failed is torn down by its task. So {@code set-ups = tear-downs} once the
+ * run is closed, whatever happened. A run that is not closed (its driver died) is swept when idle.
+ */
+public final class EngineRuntime {
+  private static final Logger LOG = LoggerFactory.getLogger(EngineRuntime.class);
+  private static final Map<String, EngineRuntime> RUNTIMES = new ConcurrentHashMap<>();
+
+  private static final ScheduledExecutorService SWEEPER =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "beam-dofn-sweeper");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private final EngineSetup setup;
+  private final Plan plan;
+  private final PipelineOptions options;
+  private final List<Deque<IdleGraph>> idle = new ArrayList<>();
+  private ScheduledFuture<?> sweep;
+  private boolean closed;
+
+  /** A graph in no task's use, and since when. */
+  private record IdleGraph(LevelGraph graph, long sinceNanos) {}
+
+  private EngineRuntime(EngineSetup setup) {
+    this.setup = setup;
+    this.plan = setup.decodePlan();
+    this.options = setup.options().get();
+    for (int i = 0; i < plan.levels().size(); i++) {
+      idle.add(new ArrayDeque<>());
+    }
+  }
+
+  /** The runtime of a run in this JVM; made at its first use. */
+  static EngineRuntime of(EngineSetup setup) {
+    return RUNTIMES.computeIfAbsent(
+        setup.runKey(),
+        key -> {
+          EngineRuntime runtime = new EngineRuntime(setup);
+          runtime.startSweeping();
+          return runtime;
+        });
+  }
+
+  /**
+   * Ends a run in this JVM: tears down what is idle; tasks still running tear down their own.
+   *
+   * @param runKey a run, known here or not
+   */
+  public static void close(String runKey) {
+    EngineRuntime runtime = RUNTIMES.remove(runKey);
+    if (runtime != null) {
+      runtime.closeGraphs();
+    }
+  }
+
+  Plan plan() {
+    return plan;
+  }
+
+  PipelineOptions options() {
+    return options;
+  }
+
+  /** A graph of the level for the calling task alone. */
+  LevelGraph acquire(int level, int taskIndex) {
+    synchronized (this) {
+      IdleGraph known = idle.get(level).pollLast();
+      if (known != null) {
+        return known.graph();
+      }
+    }
+    return LevelGraph.create(
+        plan, plan.levels().get(level), options, setup.parallelism(), taskIndex);
+  }
+
+  /** Takes a graph back after its task's success. */
+  void release(int level, LevelGraph graph) {
+    synchronized (this) {
+      if (!closed) {
+        idle.get(level).addLast(new IdleGraph(graph, System.nanoTime()));
+        return;
+      }
+    }
+    tearDown(graph);
+  }
+
+  /** Tears down the DoFns of a graph; failures of theirs are logged, as nobody is left to fail. */
+  static void tearDown(LevelGraph graph) {
+    RuntimeException failure = graph.tearDown();
+    if (failure != null) {
+      LOG.warn("A DoFn failed in its tear-down", failure);
+    }
+  }
+
+  private synchronized void startSweeping() {
+    long interval = Math.max(1, setup.idleTimeoutMillis() / 4);
+    sweep =
+        SWEEPER.scheduleWithFixedDelay(
+            this::sweepIdle, interval, interval, TimeUnit.MILLISECONDS);
+  }
+
+  private void sweepIdle() {
+    List<LevelGraph> expired = new ArrayList<>();
+    long now = System.nanoTime();
+    long timeout = TimeUnit.MILLISECONDS.toNanos(setup.idleTimeoutMillis());
+    synchronized (this) {
+      for (Deque<IdleGraph> graphs : idle) {
+        for (Iterator<IdleGraph> each = graphs.iterator(); each.hasNext(); ) {
+          IdleGraph graph = each.next();
+          if (now - graph.sinceNanos() > timeout) {
+            expired.add(graph.graph());
+            each.remove();
+          }
+        }
+      }
+    }
+    expired.forEach(EngineRuntime::tearDown);
+  }
+
+  private void closeGraphs() {
+    List<LevelGraph> graphs = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      sweep.cancel(false);
+      for (Deque<IdleGraph> level : idle) {
+        level.forEach(graph -> graphs.add(graph.graph()));
+        level.clear();
+      }
+    }
+    graphs.forEach(EngineRuntime::tearDown);
+  }
+}
