@@ -78,11 +78,13 @@ public final class ParDoStep extends Step {
     return outputTags;
   }
 
-  /** Coder of each output by its tag. */
+  /** Coder of each output by its tag; outputs without a coder, which nobody encodes, are left out. */
   public Map<TupleTag<?>, Coder<?>> outputCoders() {
     Map<TupleTag<?>, Coder<?>> coders = new LinkedHashMap<>();
     for (int i = 0; i < outputTags.size(); i++) {
-      coders.put(outputTags.get(i), outputs().get(i).coder());
+      if (outputs().get(i).hasCoder()) {
+        coders.put(outputTags.get(i), outputs().get(i).coder());
+      }
     }
     return coders;
   }

@@ -68,4 +68,9 @@ public final class Plan implements Serializable {
   public List<ReadStep> sources() {
     return sources;
   }
+
+  /** The levels with their steps and edges as text, for logs: the same for the same pipeline. */
+  public String describe() {
+    return PlanDescription.of(this);
+  }
 }

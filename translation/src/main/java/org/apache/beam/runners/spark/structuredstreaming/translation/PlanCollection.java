@@ -37,12 +37,17 @@ public final class PlanCollection implements Serializable {
   /**
    * @param index position among the plan's collections, from 0
    * @param name the PCollection's full name
+   * @param coder null when the pipeline has none for this PCollection, which is fine as long as it
+   *     is neither shuffled nor kept in state
    */
   public PlanCollection(
-      int index, String name, Coder<?> coder, WindowingStrategy<?, ?> windowingStrategy) {
+      int index,
+      String name,
+      Coder<?> coder,
+      WindowingStrategy<?, ?> windowingStrategy) {
     this.index = index;
     this.name = Objects.requireNonNull(name, "name");
-    this.coder = Objects.requireNonNull(coder, "coder");
+    this.coder = coder;
     this.windowingStrategy = Objects.requireNonNull(windowingStrategy, "windowingStrategy");
   }
 
@@ -54,7 +59,22 @@ public final class PlanCollection implements Serializable {
     return name;
   }
 
+  /** Whether the pipeline gives this collection a coder. */
+  public boolean hasCoder() {
+    return coder != null;
+  }
+
+  /**
+   * Coder of the elements' values.
+   *
+   * @throws IllegalStateException when there is none; the translation of a pipeline makes sure that
+   *     there is one for whatever is shuffled
+   */
   public Coder<?> coder() {
+    if (coder == null) {
+      throw new IllegalStateException(
+          "PCollection " + name + " has no coder: call setCoder on it where it is made.");
+    }
     return coder;
   }
 
@@ -71,7 +91,7 @@ public final class PlanCollection implements Serializable {
   /** Coder of a whole element: value, timestamp, windows and pane. */
   @SuppressWarnings("unchecked") // the element type is erased in the plan
   public FullWindowedValueCoder<Object> windowedValueCoder() {
-    return FullWindowedValueCoder.of((Coder<Object>) coder, windowCoder());
+    return FullWindowedValueCoder.of((Coder<Object>) coder(), windowCoder());
   }
 
   @Override

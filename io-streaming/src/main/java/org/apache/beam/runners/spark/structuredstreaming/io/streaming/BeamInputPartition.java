@@ -1,0 +1,57 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
+
+import org.apache.spark.sql.connector.read.InputPartition;
+
+/**
+ * One split in one epoch. Small, as one goes with every task: the split itself comes with the
+ * source's broadcast.
+ */
+public final class BeamInputPartition implements InputPartition {
+  private final int splitId;
+  private final long epoch;
+  private final String[] preferredLocations;
+
+  BeamInputPartition(int splitId, long epoch, String[] preferredLocations) {
+    this.splitId = splitId;
+    this.epoch = epoch;
+    this.preferredLocations = preferredLocations;
+  }
+
+  /** Position of the split among the source's splits, from 0. */
+  public int splitId() {
+    return splitId;
+  }
+
+  /** The epoch to read. */
+  public long epoch() {
+    return epoch;
+  }
+
+  /** The executor that holds the split's reader, as {@code executor_<host>_<id>}, or none. */
+  @Override
+  public String[] preferredLocations() {
+    return preferredLocations.clone();
+  }
+
+  @Override
+  public String toString() {
+    return "split " + splitId + " in epoch " + epoch;
+  }
+}

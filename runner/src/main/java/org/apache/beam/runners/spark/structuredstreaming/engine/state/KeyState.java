@@ -1,0 +1,55 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.state;
+
+import org.apache.beam.runners.core.StateInternals;
+import org.apache.beam.runners.core.TimerInternals;
+
+/**
+ * State and timers of one key of a step, from {@link StepStateContext#forKey}. To be used until the
+ * context is asked for another key; asked for this key again it may return another object.
+ */
+public final class KeyState<K> {
+  private final StepStateInternals<K> stateInternals;
+  private final TimerInternals timerInternals;
+
+  KeyState(StepStateInternals<K> stateInternals, TimerInternals timerInternals) {
+    this.stateInternals = stateInternals;
+    this.timerInternals = timerInternals;
+  }
+
+  public K key() {
+    return stateInternals.getKey();
+  }
+
+  public StateInternals stateInternals() {
+    return stateInternals;
+  }
+
+  public TimerInternals timerInternals() {
+    return timerInternals;
+  }
+
+  void flush() {
+    stateInternals.flush();
+  }
+
+  void release() {
+    stateInternals.release();
+  }
+}

@@ -1,0 +1,97 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.state;
+
+import java.util.Objects;
+import org.apache.beam.runners.core.StateNamespace;
+import org.apache.beam.runners.core.TimerInternals;
+import org.apache.beam.sdk.state.TimeDomain;
+import org.joda.time.Instant;
+
+/** The timers of one key of a step, as Beam sets and deletes them; changes show at once. */
+final class KeyTimerInternals implements TimerInternals {
+  private final byte[] key;
+  private final StepTimers timers;
+  private final StepClock clock;
+
+  KeyTimerInternals(byte[] key, StepTimers timers, StepClock clock) {
+    this.key = Objects.requireNonNull(key, "key");
+    this.timers = Objects.requireNonNull(timers, "timers");
+    this.clock = Objects.requireNonNull(clock, "clock");
+  }
+
+  @Override
+  public void setTimer(
+      StateNamespace namespace,
+      String timerId,
+      String timerFamilyId,
+      Instant target,
+      Instant outputTimestamp,
+      TimeDomain timeDomain) {
+    timers.set(
+        key,
+        TimerData.of(timerId, timerFamilyId, namespace, target, outputTimestamp, timeDomain));
+  }
+
+  @Override
+  @Deprecated
+  public void setTimer(TimerData timerData) {
+    timers.set(key, timerData);
+  }
+
+  @Override
+  public void deleteTimer(
+      StateNamespace namespace, String timerId, String timerFamilyId, TimeDomain timeDomain) {
+    timers.delete(key, namespace, timerFamilyId, timerId, timeDomain);
+  }
+
+  @Override
+  @Deprecated
+  public void deleteTimer(StateNamespace namespace, String timerId, String timerFamilyId) {
+    for (TimeDomain domain : TimeDomain.values()) {
+      timers.delete(key, namespace, timerFamilyId, timerId, domain);
+    }
+  }
+
+  @Override
+  @Deprecated
+  public void deleteTimer(TimerData timer) {
+    timers.delete(
+        key, timer.getNamespace(), timer.getTimerFamilyId(), timer.getTimerId(), timer.getDomain());
+  }
+
+  @Override
+  public Instant currentProcessingTime() {
+    return Instant.ofEpochMilli(clock.processingTime());
+  }
+
+  @Override
+  public Instant currentSynchronizedProcessingTime() {
+    return Instant.ofEpochMilli(clock.synchronizedProcessingTime());
+  }
+
+  @Override
+  public Instant currentInputWatermarkTime() {
+    return Instant.ofEpochMilli(clock.inputWatermark());
+  }
+
+  @Override
+  public Instant currentOutputWatermarkTime() {
+    return Instant.ofEpochMilli(clock.outputWatermark());
+  }
+}

@@ -1,0 +1,189 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import org.apache.beam.sdk.values.PCollection;
+
+/**
+ * Collects steps in topological order and lays them out on levels.
+ *
+ * <p>{@code levels(collection)} is the set of levels that carry a collection:
+ *
+ * <ul>
+ *   <li>{@code {0}} for the output of a read,
+ *   <li>{@code {level(step)}} for the output of a keyed step, where {@code level(step) = 1 +
+ *       max(levels(input))},
+ *   <li>the union of {@code levels(input)} over all inputs for the output of a fused step, which is
+ *       executed on each of these levels.
+ * </ul>
+ *
+ * <p>So {@code levels} is never empty and levels have no gaps: a keyed step on level {@code k > 1}
+ * has an input that level {@code k - 1} carries, and what a level carries stems from one of its
+ * roots.
+ *
+ * <p>All indexes are given out in the order of the calls.
+ */
+final class PlanBuilder {
+  private final List<PlanCollection> collections = new ArrayList<>();
+  private final Map<PCollection<?>, PlanCollection> byPCollection = new HashMap<>();
+  private final List<NavigableSet<Integer>> levelsByCollection = new ArrayList<>();
+  private final List<Step> steps = new ArrayList<>();
+  private final List<ReadStep> sources = new ArrayList<>();
+
+  /** The index that the next step added has to have. */
+  int nextStepIndex() {
+    return steps.size();
+  }
+
+  /** The index that the next source added has to have. */
+  int nextSourceIndex() {
+    return sources.size();
+  }
+
+  /**
+   * The collection of a PCollection that a translated transform has produced.
+   *
+   * @throws IllegalStateException when none has
+   */
+  PlanCollection collection(PCollection<?> pCollection) {
+    PlanCollection collection = byPCollection.get(pCollection);
+    if (collection == null) {
+      throw new IllegalStateException(
+          "PCollection " + pCollection.getName() + " is used before a transform has produced it.");
+    }
+    return collection;
+  }
+
+  boolean isDefined(PCollection<?> pCollection) {
+    return byPCollection.containsKey(pCollection);
+  }
+
+  /** Makes the collection of a PCollection that the next step added will produce. */
+  PlanCollection define(PCollection<?> pCollection, PlanCollection collection) {
+    if (collection.index() != collections.size() || byPCollection.containsKey(pCollection)) {
+      throw new IllegalStateException(
+          "PCollection " + pCollection.getName() + " is produced by two transforms.");
+    }
+    collections.add(collection);
+    byPCollection.put(pCollection, collection);
+    levelsByCollection.add(new TreeSet<>());
+    return collection;
+  }
+
+  int nextCollectionIndex() {
+    return collections.size();
+  }
+
+  /** The level that a keyed step with this input stands on. */
+  int levelBehind(PlanCollection input) {
+    return levels(input).last() + 1;
+  }
+
+  /** The levels that carry a collection, lowest first. */
+  NavigableSet<Integer> levels(PlanCollection collection) {
+    NavigableSet<Integer> levels = levelsByCollection.get(collection.index());
+    if (levels.isEmpty()) {
+      throw new IllegalStateException("No step that produces " + collection + " has been added.");
+    }
+    return levels;
+  }
+
+  /** Adds a step behind the steps that produce its inputs. */
+  void add(Step step) {
+    if (step.index() != steps.size()) {
+      throw new IllegalStateException(
+          step + " has index " + step.index() + ", but is step " + steps.size());
+    }
+    NavigableSet<Integer> levels = levelsOf(step);
+    steps.add(step);
+    if (step instanceof ReadStep read) {
+      sources.add(read);
+    }
+    for (PlanCollection output : step.outputs()) {
+      carry(output, levels);
+    }
+  }
+
+  /** Says which levels carry a collection that no step produces, because it was refused. */
+  void carry(PlanCollection collection, NavigableSet<Integer> levels) {
+    levelsByCollection.get(collection.index()).addAll(levels);
+  }
+
+  private NavigableSet<Integer> levelsOf(Step step) {
+    NavigableSet<Integer> levels = new TreeSet<>();
+    if (step instanceof ReadStep) {
+      levels.add(0);
+    } else if (step instanceof KeyedStep keyed) {
+      levels.add(keyed.level());
+    } else {
+      for (PlanCollection input : step.inputs()) {
+        levels.addAll(levels(input));
+      }
+    }
+    return levels;
+  }
+
+  Plan build() {
+    List<Edge> edges = edges();
+    int levelCount = 1;
+    for (Step step : steps) {
+      levelCount = Math.max(levelCount, levelsOf(step).last() + 1);
+    }
+    List<Level> levels = new ArrayList<>();
+    for (int number = 0; number < levelCount; number++) {
+      levels.add(level(number, edges));
+    }
+    return new Plan(collections, steps, levels, edges, sources);
+  }
+
+  /** One edge per keyed step and level that carries its input, by step, then level. */
+  private List<Edge> edges() {
+    List<Edge> edges = new ArrayList<>();
+    for (Step step : steps) {
+      if (step instanceof KeyedStep target) {
+        for (int from : levels(target.input())) {
+          edges.add(new Edge(edges.size(), from, target.input(), target));
+        }
+      }
+    }
+    return edges;
+  }
+
+  private Level level(int number, List<Edge> edges) {
+    List<Step> roots = new ArrayList<>();
+    List<Step> fused = new ArrayList<>();
+    for (Step step : steps) {
+      if (levelsOf(step).contains(number)) {
+        boolean isRoot = step instanceof ReadStep || step instanceof KeyedStep;
+        (isRoot ? roots : fused).add(step);
+      }
+    }
+    return new Level(
+        number,
+        roots,
+        fused,
+        edges.stream().filter(edge -> edge.fromLevel() == number).toList(),
+        edges.stream().filter(edge -> edge.toLevel() == number).toList());
+  }
+}

@@ -1,0 +1,112 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
+import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.runners.AppliedPTransform;
+import org.apache.beam.sdk.runners.TransformHierarchy.Node;
+import org.apache.beam.sdk.transforms.PTransform;
+import org.apache.beam.sdk.util.construction.PTransformTranslation;
+import org.apache.beam.sdk.util.construction.SplittableParDo;
+
+/** Translates a pipeline into the plan that the streaming engine runs. */
+public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
+  private final PlanBuilder builder = new PlanBuilder();
+  private final List<Problem> problems = new ArrayList<>();
+  private final TransformTranslators translators;
+
+  private PlanTranslator(TransformTranslators translators) {
+    this.translators = translators;
+  }
+
+  /**
+   * Translates {@code pipeline}. Called on the driver, before anything is started. The pipeline is
+   * rewritten in place: some of its transforms are replaced by equivalent ones, under the same
+   * names. Translating it again gives the same plan.
+   *
+   * @param options the options that the pipeline is run with
+   * @throws UnsupportedPipelineException with all that is wrong with or not supported of the
+   *     pipeline
+   */
+  public static Plan translate(Pipeline pipeline, PipelineOptions options) {
+    Objects.requireNonNull(pipeline, "pipeline");
+    Objects.requireNonNull(options, "options");
+    // The replacement of a global Combine contains no Read; were that to change, it has to come
+    // before the reads are replaced.
+    pipeline.replaceAll(List.of(GlobalCombineOverride.OVERRIDE));
+    SplittableParDo.convertReadBasedSplittableDoFnsToPrimitiveReads(pipeline);
+    boolean encrypted = encrypts(pipeline.getOptions()) || encrypts(options);
+    PlanTranslator translator = new PlanTranslator(new TransformTranslators(encrypted));
+    pipeline.traverseTopologically(translator);
+    if (!translator.problems.isEmpty()) {
+      throw new UnsupportedPipelineException(translator.problems);
+    }
+    return translator.builder.build();
+  }
+
+  private static boolean encrypts(PipelineOptions options) {
+    String encryption = options.getGbek();
+    return encryption != null && !encryption.isBlank();
+  }
+
+  @Override
+  public CompositeBehavior enterCompositeTransform(Node node) {
+    if (node.isRootNode()) {
+      return CompositeBehavior.ENTER_TRANSFORM;
+    }
+    Optional<TransformTranslator<PTransform<?, ?>>> translator =
+        translators.claiming(node.getTransform());
+    if (translator.isEmpty()) {
+      return CompositeBehavior.ENTER_TRANSFORM;
+    }
+    translate(translator.get(), node.toAppliedPTransform(getPipeline()));
+    return CompositeBehavior.DO_NOT_ENTER_TRANSFORM;
+  }
+
+  @Override
+  public void visitPrimitiveTransform(Node node) {
+    PTransform<?, ?> transform = node.getTransform();
+    String urn = PTransformTranslation.urnForTransformOrNull(transform);
+    if (urn == null && node.getOutputs().isEmpty()) {
+      // A composite that has put nothing into the pipeline looks like this: there is nothing to do.
+      return;
+    }
+    String kind = urn == null ? transform.getClass().getName() : urn;
+    translate(
+        translators
+            .claiming(transform)
+            .orElse((ignored, context) -> context.refuse("unknown transform " + kind)),
+        node.toAppliedPTransform(getPipeline()));
+  }
+
+  private void translate(
+      TransformTranslator<PTransform<?, ?>> translator, AppliedPTransform<?, ?, ?> applied) {
+    TranslationContext context = new TranslationContext(builder, problems, applied);
+    int problemsBefore = problems.size();
+    translator.translate(applied.getTransform(), context);
+    if (problems.size() > problemsBefore) {
+      context.defineRemainingOutputs();
+    }
+  }
+}

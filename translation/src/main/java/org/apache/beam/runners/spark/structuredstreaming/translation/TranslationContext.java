@@ -1,0 +1,227 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
+import org.apache.beam.sdk.coders.CannotProvideCoderException;
+import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.coders.Coder.NonDeterministicException;
+import org.apache.beam.sdk.coders.CoderRegistry;
+import org.apache.beam.sdk.coders.KvCoder;
+import org.apache.beam.sdk.runners.AppliedPTransform;
+import org.apache.beam.sdk.transforms.CombineFnBase.GlobalCombineFn;
+import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.TupleTag;
+
+/**
+ * What a {@link TransformTranslator} works with, for the one transform it is translating: its
+ * inputs and outputs as collections, the steps so far, and a place for what is wrong.
+ */
+final class TranslationContext {
+  private final PlanBuilder builder;
+  private final List<Problem> problems;
+  private final AppliedPTransform<?, ?, ?> applied;
+
+  TranslationContext(
+      PlanBuilder builder, List<Problem> problems, AppliedPTransform<?, ?, ?> applied) {
+    this.builder = builder;
+    this.problems = problems;
+    this.applied = applied;
+  }
+
+  String fullName() {
+    return applied.getFullName();
+  }
+
+  int stepIndex() {
+    return builder.nextStepIndex();
+  }
+
+  int sourceIndex() {
+    return builder.nextSourceIndex();
+  }
+
+  CoderRegistry coderRegistry() {
+    return applied.getPipeline().getCoderRegistry();
+  }
+
+  /** The PCollections the transform is applied to, side inputs left out. */
+  List<PCollection<?>> mainInputs() {
+    return List.copyOf(applied.getMainInputs().values());
+  }
+
+  PCollection<?> onlyMainInput() {
+    return only(mainInputs(), "input");
+  }
+
+  PCollection<?> onlyOutput() {
+    return only(List.copyOf(applied.getOutputs().values()), "output");
+  }
+
+  private PCollection<?> only(List<PCollection<?>> all, String role) {
+    if (all.size() != 1) {
+      throw new IllegalStateException(
+          fullName() + " should have one " + role + ", but has " + all.size() + ": " + all);
+    }
+    return all.get(0);
+  }
+
+  /** The PCollections the transform produces, by tag. */
+  Map<TupleTag<?>, PCollection<?>> outputs() {
+    return applied.getOutputs();
+  }
+
+  PlanCollection input() {
+    return builder.collection(onlyMainInput());
+  }
+
+  PlanCollection input(PCollection<?> pCollection) {
+    return builder.collection(pCollection);
+  }
+
+  PlanCollection output() {
+    return output(onlyOutput());
+  }
+
+  /** Makes the collection of an output, for the step that is added next. */
+  PlanCollection output(PCollection<?> pCollection) {
+    return builder.define(
+        pCollection,
+        new PlanCollection(
+            builder.nextCollectionIndex(),
+            pCollection.getName(),
+            coderOrNull(pCollection),
+            pCollection.getWindowingStrategy()));
+  }
+
+  private static Coder<?> coderOrNull(PCollection<?> pCollection) {
+    try {
+      return pCollection.getCoder();
+    } catch (IllegalStateException e) {
+      // Beam says no more clearly than this that neither user nor inference gave a coder. That is
+      // an error only where elements are encoded, and is reported there.
+      return null;
+    }
+  }
+
+  int levelBehind(PlanCollection input) {
+    return builder.levelBehind(input);
+  }
+
+  void add(Step step) {
+    builder.add(step);
+  }
+
+  /** Notes why this transform cannot be translated. No step has to be added for it then. */
+  void refuse(String reason) {
+    problems.add(new Problem(fullName(), reason));
+  }
+
+  /**
+   * Whether the input can be shuffled by key: it has a coder, it is a coder of KVs, and that of the
+   * keys is deterministic. Otherwise says why not.
+   */
+  boolean requireKeyed(PlanCollection input) {
+    if (!requireCoder(input)) {
+      return false;
+    }
+    if (!(input.coder() instanceof KvCoder<?, ?> kvCoder)) {
+      refuse(
+          "groups its input by key, but the elements of PCollection "
+              + input
+              + " are no KVs: their coder is "
+              + input.coder()
+              + ", it has to be a KvCoder");
+      return false;
+    }
+    try {
+      kvCoder.getKeyCoder().verifyDeterministic();
+      return true;
+    } catch (NonDeterministicException e) {
+      refuse(
+          "the keyCoder of a GroupByKey must be deterministic, that of PCollection "
+              + input
+              + " is not: "
+              + e.getMessage());
+      return false;
+    }
+  }
+
+  /** Whether the input can be shuffled at all. Otherwise says why not. */
+  boolean requireCoder(PlanCollection input) {
+    if (!input.hasCoder()) {
+      refuse(
+          "shuffles PCollection "
+              + input
+              + ", which has no coder: call setCoder on it where it is made");
+      return false;
+    }
+    return true;
+  }
+
+  /** The accumulator coder of a combine over values of this coder. Otherwise says why not. */
+  Optional<Coder<?>> requireAccumulatorCoder(GlobalCombineFn<?, ?, ?> fn, Coder<?> valueCoder) {
+    try {
+      Coder<?> coder = accumulatorCoder(fn, valueCoder);
+      if (coder != null) {
+        return Optional.of(coder);
+      }
+      refuse(noAccumulatorCoder(fn) + "getAccumulatorCoder returned null");
+    } catch (CannotProvideCoderException e) {
+      refuse(noAccumulatorCoder(fn) + e.getMessage());
+    }
+    return Optional.empty();
+  }
+
+  private static String noAccumulatorCoder(GlobalCombineFn<?, ?, ?> fn) {
+    return "no coder for the accumulators of "
+        + fn.getClass().getName()
+        + ": override its getAccumulatorCoder or register a coder for the accumulator's class; ";
+  }
+
+  @SuppressWarnings("unchecked") // Combine.PerKey has checked that fn takes the values of its input
+  private <InputT, AccumT, OutputT> Coder<AccumT> accumulatorCoder(
+      GlobalCombineFn<InputT, AccumT, OutputT> fn, Coder<?> valueCoder)
+      throws CannotProvideCoderException {
+    return fn.getAccumulatorCoder(coderRegistry(), (Coder<InputT>) valueCoder);
+  }
+
+  /**
+   * Makes the outputs of a transform that was refused, on the levels of its inputs, so that what
+   * follows is looked at too.
+   */
+  void defineRemainingOutputs() {
+    NavigableSet<Integer> levels = new TreeSet<>();
+    for (PCollection<?> input : mainInputs()) {
+      levels.addAll(builder.levels(builder.collection(input)));
+    }
+    if (levels.isEmpty()) {
+      levels.add(0);
+    }
+    for (PCollection<?> pCollection : applied.getOutputs().values()) {
+      if (!builder.isDefined(pCollection)) {
+        builder.carry(output(pCollection), levels);
+      }
+    }
+  }
+}
