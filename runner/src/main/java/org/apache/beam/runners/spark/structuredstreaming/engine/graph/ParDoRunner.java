@@ -90,7 +90,7 @@ final class ParDoRunner implements ElementReceiver, WindowedValueMultiReceiver {
   @SuppressWarnings("unchecked") // elements are untyped between steps
   public <T> void output(TupleTag<T> tag, WindowedValue<T> element) {
     for (int i = 0; i < tags.length; i++) {
-      if (tags[i] == tag || tags[i].equals(tag)) {
+      if (tags[i].equals(tag)) {
         receivers[i].accept((WindowedValue<Object>) element);
         return;
       }

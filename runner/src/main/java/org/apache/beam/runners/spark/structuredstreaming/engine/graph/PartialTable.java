@@ -95,7 +95,7 @@ final class PartialTable {
       if (hashes[entry] == hash
           && (windows[entry] == window || windows[entry].equals(window))
           && (identities[entry] == identity
-              || identity != null && identity.equals(identities[entry]))) {
+              || (identity != null && identity.equals(identities[entry])))) {
         accumulators[entry] = combineFn.addInput(accumulators[entry], value);
         elements[entry]++;
         timestamps[entry] =

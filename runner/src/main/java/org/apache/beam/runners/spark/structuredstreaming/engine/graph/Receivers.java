@@ -28,14 +28,11 @@ final class Receivers {
 
   /** One receiver for all of {@code receivers}, without indirection where there is just one. */
   static ElementReceiver all(List<ElementReceiver> receivers) {
-    switch (receivers.size()) {
-      case 0:
-        return NOBODY;
-      case 1:
-        return receivers.get(0);
-      default:
-        return new Several(receivers.toArray(new ElementReceiver[0]));
-    }
+    return switch (receivers.size()) {
+      case 0 -> NOBODY;
+      case 1 -> receivers.get(0);
+      default -> new Several(receivers.toArray(new ElementReceiver[0]));
+    };
   }
 
   private static final class Several implements ElementReceiver {

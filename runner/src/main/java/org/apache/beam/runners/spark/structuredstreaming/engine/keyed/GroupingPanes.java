@@ -62,7 +62,17 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   }
 
   /** Chunks whose group was emitted and that are to be removed. */
-  private record EmittedChunks(byte[] prefix, int firstChunk, int nextChunk) {}
+  private static final class EmittedChunks {
+    private final byte[] prefix;
+    private final int firstChunk;
+    private final int nextChunk;
+
+    EmittedChunks(byte[] prefix, int firstChunk, int nextChunk) {
+      this.prefix = prefix;
+      this.firstChunk = firstChunk;
+      this.nextChunk = nextChunk;
+    }
+  }
 
   @SuppressWarnings("unchecked") // values are untyped between steps
   GroupingPanes(GroupByKeyStep step, StepRows rows) {
@@ -133,8 +143,8 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   @Override
   void finishEpoch() {
     for (EmittedChunks group : emitted) {
-      for (int chunk = group.firstChunk(); chunk < group.nextChunk(); chunk++) {
-        rows.remove(group.prefix(), chunkSuffix(chunk));
+      for (int chunk = group.firstChunk; chunk < group.nextChunk; chunk++) {
+        rows.remove(group.prefix, chunkSuffix(chunk));
       }
     }
     emitted.clear();

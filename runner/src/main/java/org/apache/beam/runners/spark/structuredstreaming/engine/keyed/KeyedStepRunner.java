@@ -18,11 +18,14 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
+import org.apache.beam.runners.core.LateDataDroppingDoFnRunner;
+import org.apache.beam.runners.core.metrics.CounterCell;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.sdk.metrics.MetricName;
 import org.apache.beam.sdk.values.WindowedValue;
 
 /**
@@ -42,6 +45,7 @@ public abstract class KeyedStepRunner {
   private final ElementReceiver output;
   private final StepStatistics statistics;
   private final MetricsContainerImpl container;
+  private CounterCell dropped;
 
   /**
    * @param output where the step's output goes
@@ -90,6 +94,19 @@ public abstract class KeyedStepRunner {
   final void emit(WindowedValue<Object> element) {
     statistics.addRowOut();
     output.accept(element);
+  }
+
+  /** Counts elements that are dropped because their window has expired. */
+  final void drop(long elements) {
+    if (dropped == null) {
+      dropped =
+          container.getCounter(
+              MetricName.named(
+                  LateDataDroppingDoFnRunner.class,
+                  LateDataDroppingDoFnRunner.DROPPED_DUE_TO_LATENESS));
+    }
+    dropped.inc(elements);
+    statistics.addLateRows(elements);
   }
 
   final StepFailedException failure(String doing, Throwable cause) {

@@ -57,7 +57,8 @@ public final class StepStatistics implements Serializable {
     outputWatermarkMillis = outputMillis;
   }
 
-  void addNanos(long count) {
+  /** Adds time spent in the step. */
+  public void addNanos(long count) {
     nanos += count;
   }
 

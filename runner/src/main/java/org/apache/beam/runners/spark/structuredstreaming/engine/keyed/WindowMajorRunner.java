@@ -22,8 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import org.apache.beam.runners.core.LateDataDroppingDoFnRunner;
-import org.apache.beam.runners.core.metrics.CounterCell;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
@@ -34,7 +32,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.metrics.MetricName;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.values.KV;
@@ -85,7 +82,6 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
   private final ByteInput storedInput = new ByteInput();
   private final ByteOutput rowOutput = new ByteOutput(256);
   private final List<WindowState<E>> recordWindows = new ArrayList<>();
-  private CounterCell dropped;
   private long contentBytes;
 
   @SuppressWarnings("unchecked") // keys are untyped between steps
@@ -198,19 +194,6 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
         recordWindows.add(window);
       }
     }
-  }
-
-  private void drop(long elements) {
-    if (dropped == null) {
-      dropped =
-          container()
-              .getCounter(
-                  MetricName.named(
-                      LateDataDroppingDoFnRunner.class,
-                      LateDataDroppingDoFnRunner.DROPPED_DUE_TO_LATENESS));
-    }
-    dropped.inc(elements);
-    statistics().addLateRows(elements);
   }
 
   /** Panes of a window that has ended before: of the keys that got elements in this epoch. */
@@ -367,10 +350,7 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
    * allows: how many elements make a late pane is up to the runner.
    */
   private void makeRoom() {
-    Work latePanes = endOfElements();
-    while (latePanes.advance()) {
-      continue;
-    }
+    endOfElements().complete();
     storeTouched();
   }
 

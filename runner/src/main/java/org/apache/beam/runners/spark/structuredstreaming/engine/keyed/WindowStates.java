@@ -102,7 +102,8 @@ final class WindowStates<E extends PaneEntry> {
   /** Writes the rows of windows that changed; one whose keys have no rows is not stored. */
   void store() {
     for (WindowState<E> window : windows.values()) {
-      if (window.isStored() && window.isChanged() || window.isFired() && !window.isStored()) {
+      boolean needed = window.isStored() ? window.isChanged() : window.isFired();
+      if (needed) {
         store(window);
       }
     }

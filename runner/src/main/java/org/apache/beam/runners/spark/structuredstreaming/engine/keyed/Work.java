@@ -51,6 +51,14 @@ public interface Work {
     };
   }
 
+  /** Does all there is, where output may pile up. */
+  default void complete() {
+    boolean more = advance();
+    while (more) {
+      more = advance();
+    }
+  }
+
   /** This work, then {@code next}. */
   default Work then(Work next) {
     Work first = this;

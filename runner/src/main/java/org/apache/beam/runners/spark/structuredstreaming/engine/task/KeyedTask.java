@@ -89,26 +89,16 @@ final class KeyedTask extends LevelTask {
     if (runners.isEmpty()) {
       open();
     }
-    switch (phase) {
-      case RECEIVE:
-        if (!receiveBlock()) {
-          phase = Phase.END_OF_ELEMENTS;
-        }
-        return true;
-      case END_OF_ELEMENTS:
-        if (!workOfSteps()) {
-          phase = Phase.WATERMARK;
-        }
-        return true;
-      case WATERMARK:
-        if (!workOfSteps()) {
-          finish();
-          return false;
-        }
-        return true;
-      default:
-        throw new IllegalStateException("Unknown phase " + phase);
+    boolean more = phase == Phase.RECEIVE ? receiveBlock() : workOfSteps();
+    if (more) {
+      return true;
     }
+    if (phase == Phase.WATERMARK) {
+      finish();
+      return false;
+    }
+    phase = phase == Phase.RECEIVE ? Phase.END_OF_ELEMENTS : Phase.WATERMARK;
+    return true;
   }
 
   @Override

@@ -18,10 +18,12 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.spark.TaskContext;
+import org.apache.spark.util.TaskCompletionListener;
 import scala.Tuple2;
 import scala.collection.AbstractIterator;
 
@@ -57,7 +59,8 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
 
   /** Listens for the task's end; called once, before the first block is pulled. */
   final LevelTask start() {
-    context.addTaskCompletionListener(ended -> end());
+    TaskCompletionListener listener = ended -> end();
+    context.addTaskCompletionListener(listener);
     return this;
   }
 
@@ -73,7 +76,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
           reports.add(report(true));
         }
       } catch (IOException e) {
-        throw new java.io.UncheckedIOException(e);
+        throw new UncheckedIOException(e);
       }
     }
     return true;

@@ -1,0 +1,65 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming;
+
+/** Checks the values of options that Beam's own validation knows nothing of. */
+final class OptionsValidator {
+  private OptionsValidator() {}
+
+  /**
+   * @throws IllegalArgumentException naming the first option whose value makes no sense
+   */
+  static void validate(SparkStructuredStreamingPipelineOptions options) {
+    atLeast("maxBatchDurationMillis", options.getMaxBatchDurationMillis(), 1);
+    atLeast("triggerIntervalMillis", options.getTriggerIntervalMillis(), 0);
+    atLeast("maxIdlePauseMillis", options.getMaxIdlePauseMillis(), 1);
+    atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
+    atLeast("parallelism", options.getParallelism(), 0);
+    atLeast("sourceSplits", options.getSourceSplits(), 0);
+    atLeast("maxRestarts", options.getMaxRestarts(), 0);
+    atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);
+    if (options.getMaxRecordsPerMicroBatch() == null) {
+      throw missing("maxRecordsPerMicroBatch");
+    }
+    if (options.getReaderIdleTimeoutMillis() <= options.getTriggerIntervalMillis()) {
+      throw new IllegalArgumentException(
+          "--readerIdleTimeoutMillis=" + options.getReaderIdleTimeoutMillis()
+              + " must exceed --triggerIntervalMillis=" + options.getTriggerIntervalMillis()
+              + ": readers would be closed between two epochs that use them.");
+    }
+    if (!options.getUseActiveSparkSession()
+        && (options.getSparkMaster() == null || options.getSparkMaster().isBlank())) {
+      throw new IllegalArgumentException(
+          "--sparkMaster is empty: name a Spark master, such as local[*], or set"
+              + " --useActiveSparkSession.");
+    }
+  }
+
+  private static void atLeast(String name, Number value, long least) {
+    if (value == null) {
+      throw missing(name);
+    }
+    if (value.longValue() < least) {
+      throw new IllegalArgumentException("--" + name + "=" + value + " must be at least " + least + ".");
+    }
+  }
+
+  private static IllegalArgumentException missing(String name) {
+    return new IllegalArgumentException("--" + name + " must have a value.");
+  }
+}

@@ -1,0 +1,134 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming;
+
+import org.apache.beam.sdk.options.ApplicationNameOptions;
+import org.apache.beam.sdk.options.Default;
+import org.apache.beam.sdk.options.Description;
+import org.apache.beam.sdk.options.FileStagingOptions;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.options.StreamingOptions;
+
+/** Options of the {@link SparkStructuredStreamingRunner}. They are checked when a pipeline is run. */
+public interface SparkStructuredStreamingPipelineOptions
+    extends PipelineOptions, StreamingOptions, ApplicationNameOptions, FileStagingOptions {
+
+  @Description(
+      "Spark master the runner connects to, when it makes the Spark session itself: local[*],"
+          + " local-cluster[workers,cores,megabytes], spark://host:port, yarn or k8s://url. A master"
+          + " that spark-submit has set wins.")
+  @Default.String("local[*]")
+  String getSparkMaster();
+
+  void setSparkMaster(String master);
+
+  @Description(
+      "Directory that holds everything durable of the pipeline, on a file system that driver and"
+          + " executors reach. A pipeline started with the checkpoint of an earlier run goes on where"
+          + " that ended. Without it a local directory is made for the run and deleted at its end,"
+          + " which works on local masters only.")
+  String getCheckpointDir();
+
+  void setCheckpointDir(String directory);
+
+  @Description(
+      "Keeps the runner's own Spark session for the next pipeline in this JVM instead of stopping it"
+          + " with the last one. For test suites.")
+  @Default.Boolean(false)
+  boolean isTestMode();
+
+  void setTestMode(boolean testMode);
+
+  @Description(
+      "Runs in the Spark session that is active in this JVM, which is never stopped by the runner;"
+          + " sparkMaster is ignored then.")
+  @Default.Boolean(false)
+  boolean getUseActiveSparkSession();
+
+  void setUseActiveSparkSession(boolean useActive);
+
+  @Description(
+      "Most records that a source reads in one epoch, divided over its splits; 0 or less for no"
+          + " limit.")
+  @Default.Long(-1)
+  Long getMaxRecordsPerMicroBatch();
+
+  void setMaxRecordsPerMicroBatch(Long records);
+
+  @Description("Milliseconds for which a split is read at most in one epoch.")
+  @Default.Long(1000)
+  Long getMaxBatchDurationMillis();
+
+  void setMaxBatchDurationMillis(Long millis);
+
+  @Description(
+      "Milliseconds from the start of one epoch to the start of the next; 0 starts the next as soon"
+          + " as one is committed.")
+  @Default.Long(0)
+  Long getTriggerIntervalMillis();
+
+  void setTriggerIntervalMillis(Long millis);
+
+  @Description(
+      "Most milliseconds that a pipeline at rest waits before it looks for new data again. The wait"
+          + " begins at 10 ms and doubles with every epoch in which nothing happens.")
+  @Default.Long(1000)
+  Long getMaxIdlePauseMillis();
+
+  void setMaxIdlePauseMillis(Long millis);
+
+  @Description(
+      "Milliseconds after which executors close readers and tear down DoFns that no epoch has used."
+          + " Must exceed the longest time between two epochs.")
+  @Default.Long(300000)
+  Long getReaderIdleTimeoutMillis();
+
+  void setReaderIdleTimeoutMillis(Long millis);
+
+  @Description(
+      "Partitions that keyed work and its state is divided into. Fixed at the first start of a"
+          + " checkpoint; a later value is ignored. 0 for the cores Spark has at that time.")
+  @Default.Integer(0)
+  Integer getParallelism();
+
+  void setParallelism(Integer partitions);
+
+  @Description(
+      "Splits that a source is asked for at the first start of a checkpoint; it may give more or"
+          + " fewer. 0 for the cores Spark has at that time.")
+  @Default.Integer(0)
+  Integer getSourceSplits();
+
+  void setSourceSplits(Integer splits);
+
+  @Description(
+      "How often a failed query is started again from its checkpoint, in a row and without an epoch"
+          + " committed in between, before the pipeline fails.")
+  @Default.Integer(2)
+  Integer getMaxRestarts();
+
+  void setMaxRestarts(Integer restarts);
+
+  @Description(
+      "Milliseconds before the first restart of a failed query; the wait doubles with every further"
+          + " one.")
+  @Default.Long(200)
+  Long getRestartBackoffMillis();
+
+  void setRestartBackoffMillis(Long millis);
+}

@@ -1,0 +1,97 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming;
+
+import java.time.Duration;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.PipelineProgress;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.StreamingPipeline;
+import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
+import org.apache.beam.sdk.PipelineResult;
+import org.apache.beam.sdk.metrics.MetricResults;
+import org.apache.spark.sql.streaming.StreamingQuery;
+
+/** A pipeline that the {@link SparkStructuredStreamingRunner} has started. Any thread may use it. */
+public final class SparkStructuredStreamingPipelineResult implements PipelineResult {
+  private final StreamingPipeline pipeline;
+
+  SparkStructuredStreamingPipelineResult(StreamingPipeline pipeline) {
+    this.pipeline = pipeline;
+  }
+
+  @Override
+  public State getState() {
+    return pipeline.state();
+  }
+
+  /**
+   * Lets the running epoch finish and be committed, ends the query and returns when that is done.
+   * The checkpoint can be gone on with. A pipeline that has ended already stays what it is.
+   */
+  @Override
+  public State cancel() {
+    pipeline.stop();
+    return pipeline.awaitEnd(null);
+  }
+
+  /**
+   * Waits for the end for at most {@code duration}; zero and less wait for ever.
+   *
+   * @return the state the pipeline has ended in, or null if it goes on
+   * @throws PipelineExecutionException if the pipeline has failed, with the user's exception as its
+   *     cause where the user's code failed
+   */
+  @Override
+  public State waitUntilFinish(org.joda.time.Duration duration) {
+    Duration limit =
+        duration.getMillis() > 0 ? Duration.ofMillis(duration.getMillis()) : null;
+    State state = pipeline.awaitEnd(limit);
+    if (state == State.FAILED) {
+      throw new PipelineExecutionException(pipeline.failure());
+    }
+    return state;
+  }
+
+  /** As {@link #waitUntilFinish(org.joda.time.Duration)} without a limit. */
+  @Override
+  public State waitUntilFinish() {
+    return waitUntilFinish(org.joda.time.Duration.ZERO);
+  }
+
+  @Override
+  public MetricResults metrics() {
+    return pipeline.metrics().results();
+  }
+
+  /** The pipeline's query, as {@code spark.streams()} has it; another one after a restart. */
+  public StreamingQuery query() {
+    return pipeline.query();
+  }
+
+  /** What the last epoch did. */
+  public PipelineProgress progress() {
+    return pipeline.progress();
+  }
+
+  /**
+   * Spark's progress of the last epoch as JSON: sources by full name with rows, watermark, event
+   * times and backlog; keyed steps among the metrics of the sink. Null before the first epoch.
+   */
+  public String progressJson() {
+    return pipeline.progressJson();
+  }
+}

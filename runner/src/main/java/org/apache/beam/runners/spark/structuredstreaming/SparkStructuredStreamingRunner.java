@@ -1,0 +1,72 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming;
+
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.StreamingPipeline;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTranslator;
+import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.PipelineRunner;
+import org.apache.beam.sdk.metrics.MetricsEnvironment;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.options.PipelineOptionsValidator;
+
+/**
+ * Runs Beam pipelines on Spark Structured Streaming.
+ *
+ * <p>{@link #run} checks the options, translates the pipeline, which refuses what cannot be run
+ * before anything is started, and starts one streaming query for it. It returns when the query runs.
+ */
+public final class SparkStructuredStreamingRunner
+    extends PipelineRunner<SparkStructuredStreamingPipelineResult> {
+  private final SparkStructuredStreamingPipelineOptions options;
+
+  private SparkStructuredStreamingRunner(SparkStructuredStreamingPipelineOptions options) {
+    this.options = options;
+  }
+
+  /** Called by Beam to make the runner that {@code --runner} names. */
+  public static SparkStructuredStreamingRunner fromOptions(PipelineOptions options) {
+    SparkStructuredStreamingPipelineOptions checked =
+        PipelineOptionsValidator.validate(SparkStructuredStreamingPipelineOptions.class, options);
+    OptionsValidator.validate(checked);
+    return new SparkStructuredStreamingRunner(checked);
+  }
+
+  /**
+   * Starts the pipeline.
+   *
+   * @throws IllegalArgumentException if an option has no sensible value
+   * @throws org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException
+   *     if the pipeline has something that cannot be run
+   * @throws IllegalStateException if a pipeline of the same name or checkpoint directory is running,
+   *     or the checkpoint is not this pipeline's
+   */
+  @Override
+  public SparkStructuredStreamingPipelineResult run(Pipeline pipeline) {
+    OptionsValidator.validate(options);
+    MetricsEnvironment.setMetricsSupported(true);
+    Plan plan = PlanTranslator.translate(pipeline, options);
+    return new SparkStructuredStreamingPipelineResult(StreamingPipeline.start(plan, options));
+  }
+
+  @Override
+  public String toString() {
+    return "SparkStructuredStreamingRunner";
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.EpochGate;
+
+/**
+ * Decides when the next epoch of one query start may begin, and knows when none will.
+ *
+ * <p>All sources ask once a round; the first of a round decides for all. A round for epoch {@code e}
+ * proves that epoch {@code e - 1} is committed. After an epoch in which nothing happened the next
+ * one waits, twice as long every time up to a limit; the wait is over at once when the query is to
+ * stop.
+ *
+ * <p>Asked by the query's thread, told by that thread and by whoever cancels.
+ */
+final class EpochControl implements EpochGate {
+  private static final long FIRST_PAUSE_MILLIS = 10;
+
+  private final int sources;
+  private final long maxPauseMillis;
+  private final LongConsumer onCommitted;
+  private final PipelineProgress progress;
+  private final CompletableFuture<Void> quiet = new CompletableFuture<>();
+
+  private int answersLeft;
+  private boolean answer;
+  private boolean stopping;
+  private boolean finished;
+  private boolean epochOpen;
+  private long pauseMillis;
+  private long lastEpochEndNanos;
+
+  /**
+   * @param sources number of sources that ask in a round
+   * @param onCommitted told the number of every epoch that turns out to be committed
+   */
+  EpochControl(
+      int sources, long maxPauseMillis, PipelineProgress progress, LongConsumer onCommitted) {
+    this.sources = sources;
+    this.maxPauseMillis = maxPauseMillis;
+    this.progress = progress;
+    this.onCommitted = onCommitted;
+  }
+
+  @Override
+  public synchronized boolean mayStart(long epoch) {
+    if (answersLeft == 0) {
+      if (epoch > 0) {
+        onCommitted.accept(epoch - 1);
+      }
+      epochOpen = false;
+      answer = decide();
+      epochOpen = answer;
+      answersLeft = sources;
+    }
+    answersLeft--;
+    return answer;
+  }
+
+  @Override
+  public void epochCommitted(long endOffset) {
+    // The same is known from the round for the next epoch, which also comes behind the last one.
+  }
+
+  @Override
+  public Map<String, String> sourceMetrics(int sourceIndex) {
+    return progress.sourceMetrics(sourceIndex);
+  }
+
+  /** Takes note of what an epoch did, once its job has ended and before it is committed. */
+  synchronized void epochDone(EpochReport report) {
+    lastEpochEndNanos = System.nanoTime();
+    finished = report.isAtEndOfTime();
+    pauseMillis =
+        report.isActive() ? 0 : Math.min(maxPauseMillis, Math.max(FIRST_PAUSE_MILLIS, pauseMillis * 2));
+  }
+
+  /** Lets no further epoch begin. A running one goes on to its commit. */
+  synchronized void stop() {
+    stopping = true;
+    notifyAll();
+  }
+
+  /** Whether an epoch has begun that is not known to be committed. */
+  synchronized boolean isEpochOpen() {
+    return epochOpen;
+  }
+
+  /** Whether every source and step has come to the end of time. */
+  synchronized boolean isFinished() {
+    return finished;
+  }
+
+  /** Completes when no further epoch will begin and the last one is committed. */
+  CompletableFuture<Void> quiet() {
+    return quiet;
+  }
+
+  private boolean decide() {
+    while (!stopping && !finished) {
+      long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastEpochEndNanos);
+      long left = pauseMillis - waited;
+      if (left <= 0) {
+        return true;
+      }
+      try {
+        wait(left);
+      } catch (InterruptedException e) {
+        throw Interruption.rethrown(e);
+      }
+    }
+    quiet.complete(null);
+    return false;
+  }
+}

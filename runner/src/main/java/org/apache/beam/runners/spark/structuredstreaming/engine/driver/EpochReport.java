@@ -1,0 +1,93 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskReport;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+
+/**
+ * What an epoch did, of all its tasks: for every level and partition the report of the last
+ * successful attempt, which is the one whose output Spark used.
+ */
+public final class EpochReport {
+  private final long epoch;
+  private final List<TaskReport> tasks;
+
+  private EpochReport(long epoch, List<TaskReport> tasks) {
+    this.epoch = epoch;
+    this.tasks = tasks;
+  }
+
+  /**
+   * @param reports all that came in, those of failed attempts and of other epochs too
+   */
+  static EpochReport of(long epoch, List<TaskReport> reports) {
+    Map<Long, TaskReport> last = new TreeMap<>();
+    for (TaskReport report : reports) {
+      if (report.epoch() == epoch && report.succeeded()) {
+        long place = (long) report.level() << 32 | report.partition();
+        last.merge(
+            place, report, (a, b) -> Comparator.comparingLong(TaskReport::attempt).compare(a, b) > 0 ? a : b);
+      }
+    }
+    return new EpochReport(epoch, List.copyOf(last.values()));
+  }
+
+  public long epoch() {
+    return epoch;
+  }
+
+  /** By level, then by partition. */
+  public List<TaskReport> tasks() {
+    return tasks;
+  }
+
+  /** Elements that all sources read. */
+  public long rowsRead() {
+    return tasks.stream()
+        .filter(task -> task.source() != null)
+        .mapToLong(task -> task.source().rows())
+        .sum();
+  }
+
+  /** Whether anything was read or came out of a keyed step: if not, the pipeline is at rest. */
+  public boolean isActive() {
+    return rowsRead() > 0 || statistics().stream().anyMatch(step -> step.rowsOut() > 0);
+  }
+
+  /** Whether every source and every keyed step has come to the end of time. */
+  public boolean isAtEndOfTime() {
+    long end = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+    return tasks.stream()
+            .allMatch(task -> task.source() == null || task.source().watermarkMillis() >= end)
+        && statistics().stream().allMatch(step -> step.outputWatermarkMillis() >= end);
+  }
+
+  /** What keyed steps did, one for each step and partition. */
+  public List<StepStatistics> statistics() {
+    List<StepStatistics> statistics = new ArrayList<>();
+    tasks.forEach(task -> statistics.addAll(task.steps()));
+    return statistics;
+  }
+}

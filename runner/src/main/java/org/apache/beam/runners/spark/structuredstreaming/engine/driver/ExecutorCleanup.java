@@ -1,0 +1,96 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineRuntime;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamReaderCache;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.VoidFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes down what executors keep alive of a query: DoFns and readers. In this JVM that is certain;
+ * executors of their own are asked by a small job, which may miss one that is busy or just lost:
+ * there, what is idle goes by its time-out.
+ */
+final class ExecutorCleanup {
+  private static final Logger LOG = LoggerFactory.getLogger(ExecutorCleanup.class);
+  private static final long LIMIT_SECONDS = 20;
+
+  private ExecutorCleanup() {}
+
+  /** Cleans up after the query has ended; returns when that is done or its time is over. */
+  static void run(SparkContext context, String runKey, String checkpointLocation) {
+    cleanThisJvm(runKey, checkpointLocation);
+    if (context.isLocal() || context.isStopped()) {
+      return;
+    }
+    int executors = Math.max(1, context.statusTracker().getExecutorInfos().length - 1);
+    int tasks = executors * Math.max(1, context.defaultParallelism() / executors) * 2;
+    List<Integer> numbers = new ArrayList<>();
+    for (int i = 0; i < tasks; i++) {
+      numbers.add(i);
+    }
+    JavaFutureAction<Void> cleaning =
+        JavaSparkContext.fromSparkContext(context)
+            .parallelize(numbers, tasks)
+            .foreachAsync(new Cleaning(runKey, checkpointLocation));
+    try {
+      cleaning.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      cleaning.cancel(true);
+      LOG.warn(
+          "Executors could not be asked to close readers and tear down DoFns; they do so when these"
+              + " have been idle for --readerIdleTimeoutMillis",
+          e);
+    } catch (InterruptedException e) {
+      cleaning.cancel(true);
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void cleanThisJvm(String runKey, String checkpointLocation) {
+    EngineRuntime.close(runKey);
+    BeamReaderCache.retireAll(checkpointLocation);
+  }
+
+  /** Runs on executors. */
+  private static final class Cleaning implements VoidFunction<Integer>, Serializable {
+    private final String runKey;
+    private final String checkpointLocation;
+
+    Cleaning(String runKey, String checkpointLocation) {
+      this.runKey = runKey;
+      this.checkpointLocation = checkpointLocation;
+    }
+
+    @Override
+    public void call(Integer number) {
+      cleanThisJvm(runKey, checkpointLocation);
+    }
+  }
+}

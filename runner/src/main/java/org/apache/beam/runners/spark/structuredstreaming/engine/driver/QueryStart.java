@@ -1,0 +1,224 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStoreSettings;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamSourceProvider;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamSourceRegistry;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ReadLimits;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceRegistration;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.Trigger;
+import org.apache.spark.util.SerializableConfiguration;
+import scala.Option;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/**
+ * One start of a pipeline's query, from its registration with Spark until nothing is left of it. A
+ * pipeline that is restarted has one after the other.
+ */
+final class QueryStart {
+  private static final ClassTag<EngineSetup> SETUP = ClassTag$.MODULE$.apply(EngineSetup.class);
+
+  private final String runKey;
+  private final SparkSession session;
+  private final CheckpointDirectory checkpoint;
+  private final EpochControl control;
+  private final Broadcast<EngineSetup> setup;
+  private final CompletableFuture<Throwable> terminated = new CompletableFuture<>();
+  private StreamingQuery query;
+
+  private QueryStart(
+      SparkSession session,
+      CheckpointDirectory checkpoint,
+      EpochControl control,
+      EngineSetup engineSetup) {
+    this.runKey = engineSetup.runKey();
+    this.session = session;
+    this.checkpoint = checkpoint;
+    this.control = control;
+    this.setup = session.sparkContext().broadcast(engineSetup, SETUP);
+  }
+
+  /**
+   * Starts the query; it runs when this returns.
+   *
+   * @param parallelism what the checkpoint's state is divided by
+   */
+  static QueryStart start(
+      SparkSession session,
+      Plan plan,
+      SparkStructuredStreamingPipelineOptions options,
+      CheckpointDirectory checkpoint,
+      int parallelism,
+      PipelineProgress progress,
+      PipelineMetrics metrics) {
+    EpochControl control =
+        new EpochControl(
+            plan.sources().size(),
+            options.getMaxIdlePauseMillis(),
+            progress,
+            metrics::epochCommitted);
+    SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
+    EngineSetup engineSetup =
+        new EngineSetup(
+            UUID.randomUUID().toString(),
+            plan,
+            serializableOptions,
+            parallelism,
+            checkpoint.stateLocation(),
+            StateStoreSettings.of(session.sessionState().conf()),
+            new SerializableConfiguration(session.sessionState().newHadoopConf()),
+            options.getReaderIdleTimeoutMillis());
+    QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
+    ReportAccumulator reports = new ReportAccumulator();
+    // Those of failed attempts too: they count as attempted.
+    reports.register(session.sparkContext(), Option.empty(), true);
+    EpochRunner runner = new EpochRunner(session, plan, start.setup, reports);
+    EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
+    try {
+      EngineSinkProvider.register(start.runKey, sink);
+      BeamSourceRegistry.register(
+          start.runKey, start.registrations(plan, options, serializableOptions));
+      start.startQuery(plan, options);
+      return start;
+    } catch (RuntimeException | TimeoutException e) {
+      start.cleanUp();
+      throw e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
+    }
+  }
+
+  StreamingQuery query() {
+    return query;
+  }
+
+  EpochControl control() {
+    return control;
+  }
+
+  /** Completes when the query has ended: with its failure, or with null if it was stopped. */
+  CompletableFuture<Throwable> terminated() {
+    return terminated;
+  }
+
+  /** Ends the query now and waits for that; an epoch that is running is not committed. */
+  void stopQuery() {
+    try {
+      query.stop();
+    } catch (TimeoutException e) {
+      throw new IllegalStateException(
+          "The query of " + query.name() + " does not stop: its thread is stuck.", e);
+    }
+  }
+
+  /** Removes everything that this start put into driver and executors. The query has ended. */
+  void cleanUp() {
+    EngineSinkProvider.unregister(runKey);
+    BeamSourceRegistry.unregister(runKey);
+    ExecutorCleanup.run(session.sparkContext(), runKey, checkpoint.location());
+    setup.destroy();
+  }
+
+  private void startQuery(Plan plan, SparkStructuredStreamingPipelineOptions options)
+      throws TimeoutException {
+    query =
+        rows(plan)
+            .writeStream()
+            .format(EngineSinkProvider.class.getName())
+            .option(EngineSinkProvider.REGISTRATION, runKey)
+            .option("checkpointLocation", checkpoint.location())
+            .queryName(options.getJobName())
+            .outputMode("append")
+            .trigger(Trigger.ProcessingTime(options.getTriggerIntervalMillis()))
+            .start();
+    Thread waiter = new Thread(this::awaitTermination, "beam-query-" + options.getJobName());
+    waiter.setDaemon(true);
+    waiter.start();
+  }
+
+  private void awaitTermination() {
+    try {
+      query.awaitTermination();
+      terminated.complete(null);
+    } catch (StreamingQueryException | RuntimeException e) {
+      terminated.complete(e);
+    }
+  }
+
+  private Dataset<Row> rows(Plan plan) {
+    Dataset<Row> all = null;
+    for (ReadStep source : plan.sources()) {
+      Dataset<Row> rows =
+          session
+              .readStream()
+              .format(BeamSourceProvider.class.getName())
+              .option("registration", runKey)
+              .option("source", Integer.toString(source.sourceIndex()))
+              .load();
+      all = all == null ? rows : all.union(rows);
+    }
+    return all;
+  }
+
+  private List<SourceRegistration> registrations(
+      Plan plan,
+      SparkStructuredStreamingPipelineOptions options,
+      SerializablePipelineOptions serializableOptions) {
+    int splits =
+        options.getSourceSplits() > 0
+            ? options.getSourceSplits()
+            : session.sparkContext().defaultParallelism();
+    List<SourceRegistration> registrations = new ArrayList<>();
+    for (ReadStep source : plan.sources()) {
+      registrations.add(
+          SourceRegistration.builder()
+              .fullName(source.fullName())
+              .sourceIndex(source.sourceIndex())
+              .source(source.source())
+              .options(serializableOptions)
+              .checkpointDir(checkpoint.location())
+              .stableId(source.stableId())
+              .desiredSplits(splits)
+              .limits(
+                  new ReadLimits(
+                      options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis()))
+              .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
+              .gate(control)
+              .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
+              .build());
+    }
+    return registrations;
+  }
+}

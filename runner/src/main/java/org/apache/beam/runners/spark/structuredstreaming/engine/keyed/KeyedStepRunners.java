@@ -1,0 +1,100 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
+import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
+import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
+import org.apache.beam.sdk.transforms.windowing.Window.ClosingBehavior;
+import org.apache.beam.sdk.values.WindowingStrategy;
+import org.apache.beam.sdk.values.WindowingStrategy.AccumulationMode;
+import org.joda.time.Duration;
+
+/** Chooses and makes the runner of a keyed step. */
+public final class KeyedStepRunners {
+  private KeyedStepRunners() {}
+
+  /**
+   * The runner of {@code root} for one epoch.
+   *
+   * @param rows of the level and partition
+   * @param processingTimeMillis the epoch's processing time
+   */
+  public static KeyedStepRunner create(
+      Step root,
+      LevelGraph graph,
+      StateRows rows,
+      PipelineOptions options,
+      long processingTimeMillis) {
+    KeyedStep step = (KeyedStep) root;
+    ElementReceiver output = graph.receiver(step.output());
+    MetricsContainerImpl container = graph.metrics().container(step.fullName());
+    if (step instanceof RedistributeStep redistribute) {
+      return new RedistributeRunner(redistribute, output, container);
+    }
+    StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
+    if (!isWindowMajor(step)) {
+      return new ReduceFnStepRunner(
+          step, output, container, stepRows, options, processingTimeMillis);
+    }
+    boolean earliest =
+        step.windowingStrategy().getTimestampCombiner() == TimestampCombiner.EARLIEST;
+    if (step instanceof GroupByKeyStep group) {
+      return new WindowMajorRunner<>(
+          step,
+          output,
+          container,
+          stepRows,
+          new GroupingPanes(group, stepRows),
+          earliest,
+          processingTimeMillis);
+    }
+    return new WindowMajorRunner<>(
+        step,
+        output,
+        container,
+        stepRows,
+        new CombiningPanes((CombineStep) step),
+        earliest,
+        processingTimeMillis);
+  }
+
+  /** Whether windows alone say when panes are due: see {@link WindowMajorRunner}. */
+  static boolean isWindowMajor(KeyedStep step) {
+    WindowingStrategy<?, ?> windowing = step.windowingStrategy();
+    boolean onePane =
+        windowing.getAllowedLateness().isEqual(Duration.ZERO)
+            || (windowing.getMode() == AccumulationMode.DISCARDING_FIRED_PANES
+                && windowing.getClosingBehavior() == ClosingBehavior.FIRE_IF_NON_EMPTY);
+    return windowing.getTrigger() instanceof DefaultTrigger
+        && !windowing.needsMerge()
+        && windowing.getTimestampCombiner() != TimestampCombiner.LATEST
+        && onePane
+        && !(step instanceof CombineStep combine && !combine.lifted());
+  }
+}

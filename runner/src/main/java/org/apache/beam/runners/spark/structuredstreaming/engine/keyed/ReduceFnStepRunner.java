@@ -1,0 +1,225 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.beam.runners.core.LateDataUtils;
+import org.apache.beam.runners.core.ReduceFnRunner;
+import org.apache.beam.runners.core.SystemReduceFn;
+import org.apache.beam.runners.core.UnsupportedSideInputReader;
+import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.core.triggers.ExecutableTriggerStateMachine;
+import org.apache.beam.runners.core.triggers.TriggerStateMachines;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepStateContext;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.state.TimeDomain;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.beam.sdk.transforms.windowing.PaneInfo;
+import org.apache.beam.sdk.util.construction.TriggerTranslation;
+import org.apache.beam.sdk.values.KV;
+import org.apache.beam.sdk.values.WindowedValue;
+import org.apache.beam.sdk.values.WindowedValues;
+import org.apache.beam.sdk.values.WindowingStrategy;
+import org.joda.time.Instant;
+
+/**
+ * Gathers or combines by key under any windowing: merging windows, every trigger, accumulating
+ * panes. The panes are those of runners-core's {@link ReduceFnRunner} on this runner's state and
+ * timers.
+ *
+ * <p>Elements of a key are collected until the last element is received, in their order, and given
+ * to it in one call, so that a key is read and written once an epoch; a limit of memory ends the
+ * collecting earlier. Timers fire one by one in the order of their timestamps over all keys, until
+ * none is due, those set meanwhile included.
+ */
+final class ReduceFnStepRunner extends KeyedStepRunner {
+  private static final byte WATERMARKS = StepWatermarks.engineKind(2);
+  private static final long MAX_COLLECTED_BYTES = 32L << 20;
+  private static final int MAX_LIVE_KEYS = 10_000;
+
+  private final StepRows rows;
+  private final StepWatermarks watermarks;
+  private final StepStateContext<Object> state;
+  private final PipelineOptions options;
+  private final WindowingStrategy<Object, BoundedWindow> windowing;
+  private final ReducedValues values;
+  private final ExecutableTriggerStateMachine trigger;
+  private final Coder<BoundedWindow> windowCoder;
+  private final KeyTable<Collected> collected = new KeyTable<>(Collected::new);
+  private final ByteInput input = new ByteInput();
+  private final List<BoundedWindow> recordWindows = new ArrayList<>();
+  private long collectedBytes;
+
+  /** The elements of one key, one for each of their windows. */
+  private static final class Collected extends PaneEntry {
+    private final List<WindowedValue<Object>> elements = new ArrayList<>();
+
+    Collected(byte[] key, int hash) {
+      super(key, hash);
+    }
+  }
+
+  @SuppressWarnings("unchecked") // keys, values and windows are untyped between steps
+  ReduceFnStepRunner(
+      KeyedStep step,
+      ElementReceiver output,
+      MetricsContainerImpl container,
+      StepRows rows,
+      PipelineOptions options,
+      long processingTimeMillis) {
+    super(step, output, container);
+    this.rows = rows;
+    this.options = options;
+    this.windowing = (WindowingStrategy<Object, BoundedWindow>) step.windowingStrategy();
+    this.windowCoder = step.input().windowCoder();
+    this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
+    this.state =
+        new StepStateContext<>(
+            rows, (Coder<Object>) step.keyCoder(), windowCoder, watermarks, MAX_LIVE_KEYS);
+    this.values = ReducedValues.of(step);
+    this.trigger =
+        ExecutableTriggerStateMachine.create(
+            TriggerStateMachines.stateMachineForTrigger(
+                TriggerTranslation.toProto(windowing.getTrigger())));
+  }
+
+  @Override
+  public void receive(RecordInput record) throws IOException {
+    ByteInput bytes = record.bytes();
+    int keyLength = bytes.readLength();
+    int keyOffset = bytes.position();
+    bytes.seek(keyOffset + keyLength);
+    Instant timestamp = Instant.ofEpochMilli(bytes.readLong());
+    long elements = bytes.readVarLong();
+    statistics().addRowsIn(elements);
+    readWindows(record, elements);
+    int length = bytes.readLength();
+    if (!recordWindows.isEmpty()) {
+      input.reset(bytes.array(), bytes.position(), length);
+      Object value = values.decode(input);
+      Collected ofKey = collected.findOrCreate(bytes.array(), keyOffset, keyLength);
+      for (BoundedWindow window : recordWindows) {
+        ofKey.elements.add(WindowedValues.of(value, timestamp, window, PaneInfo.NO_FIRING));
+      }
+      collectedBytes += keyLength + (long) length * recordWindows.size();
+    }
+    bytes.seek(bytes.position() + length);
+    if (collectedBytes > MAX_COLLECTED_BYTES) {
+      endOfElements().complete();
+    }
+  }
+
+  @Override
+  public Work endOfElements() {
+    return Work.each(collected.entries(), this::process)
+        .then(
+            Work.each(
+                List.of(collected),
+                table -> {
+                  table.clear();
+                  collectedBytes = 0;
+                }));
+  }
+
+  @Override
+  public Work advanceWatermark(long watermarkMillis) {
+    watermarks.advanceInput(watermarkMillis);
+    return this::fireNext;
+  }
+
+  @Override
+  public long finish() {
+    long out = watermarks.release(state.holds().earliest());
+    watermarks.flush();
+    state.flush();
+    statistics().setState(rows.rows(), rows.bytes());
+    statistics().setWatermarks(watermarks.inputWatermark(), out);
+    return out;
+  }
+
+  private void process(Collected ofKey) {
+    KeyState<Object> key = state.forKey(ofKey.key());
+    try {
+      ReduceFnRunner<Object, Object, Object, BoundedWindow> runner = runner(key);
+      runner.processElements(ofKey.elements);
+      runner.persist();
+    } catch (Exception e) {
+      throw failure("adding elements", e);
+    }
+  }
+
+  private boolean fireNext() {
+    FiredTimer fired = state.nextDue(TimeDomain.EVENT_TIME, watermarks.inputWatermark());
+    if (fired == null) {
+      return false;
+    }
+    try {
+      ReduceFnRunner<Object, Object, Object, BoundedWindow> runner =
+          runner(state.forKey(fired.key()));
+      runner.onTimers(List.of(fired.timer()));
+      runner.persist();
+    } catch (Exception e) {
+      throw failure("firing the timer of " + fired.timer().getTimestamp(), e);
+    }
+    return true;
+  }
+
+  private ReduceFnRunner<Object, Object, Object, BoundedWindow> runner(KeyState<Object> key) {
+    return new ReduceFnRunner<>(
+        key.key(),
+        windowing,
+        trigger,
+        key.stateInternals(),
+        key.timerInternals(),
+        this::emitPane,
+        new UnsupportedSideInputReader(step().fullName()),
+        values.reduceFn(),
+        options);
+  }
+
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  private void emitPane(WindowedValue<KV<Object, Object>> pane) {
+    emit((WindowedValue<Object>) (WindowedValue<?>) pane);
+  }
+
+  /** Reads the record's windows and keeps those that have not expired. */
+  private void readWindows(RecordInput record, long elements) throws IOException {
+    recordWindows.clear();
+    int count = record.bytes().readVarInt();
+    for (int i = 0; i < count; i++) {
+      BoundedWindow window = record.readWindow(windowCoder).window();
+      long expiry =
+          LateDataUtils.garbageCollectionTime(window, windowing.getAllowedLateness()).getMillis();
+      if (expiry < watermarks.inputWatermark()) {
+        drop(elements);
+      } else {
+        recordWindows.add(window);
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.task;
+
+import java.io.Serializable;
+import java.util.UUID;
+import org.apache.spark.TaskContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.InternalRow;
+import scala.Product2;
+import scala.collection.Iterator;
+
+/** Makes the tasks of one epoch, on the executors. */
+public final class EpochTasks implements Serializable {
+  private final Broadcast<EngineSetup> setup;
+  private final ReportAccumulator reports;
+  private final long epoch;
+  private final UUID queryRunId;
+  private final long processingTimeMillis;
+  private final int parallelism;
+  private final String stateLocation;
+
+  /**
+   * @param queryRunId of the query's current start
+   * @param processingTimeMillis what the epoch's processing time is, the same for all its tasks
+   */
+  public EpochTasks(
+      Broadcast<EngineSetup> setup,
+      ReportAccumulator reports,
+      long epoch,
+      UUID queryRunId,
+      long processingTimeMillis) {
+    this.setup = setup;
+    this.reports = reports;
+    this.epoch = epoch;
+    this.queryRunId = queryRunId;
+    this.processingTimeMillis = processingTimeMillis;
+    this.parallelism = setup.value().parallelism();
+    this.stateLocation = setup.value().stateLocation();
+  }
+
+  int parallelism() {
+    return parallelism;
+  }
+
+  String stateLocation() {
+    return stateLocation;
+  }
+
+  UUID queryRunId() {
+    return queryRunId;
+  }
+
+  LevelTask sourceTask(int partition, TaskContext context, Iterator<InternalRow> rows) {
+    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    return new SourceTask(address(0, partition), runtime, context, reports, rows).start();
+  }
+
+  LevelTask keyedTask(
+      int level,
+      int partition,
+      TaskContext context,
+      Iterator<Product2<Object, Object>> blocks) {
+    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    TaskAddress address = address(level, partition);
+    PartitionState state = PartitionState.open(address, setup.value());
+    return new KeyedTask(address, runtime, context, reports, blocks, state).start();
+  }
+
+  private TaskAddress address(int level, int partition) {
+    return new TaskAddress(epoch, level, partition, queryRunId, processingTimeMillis);
+  }
+}
