@@ -216,17 +216,6 @@ class PlanLevelsTest {
   }
 
   @Test
-  void flattenOfNothingNeedsNoCoder() {
-    Pipeline pipeline = pipeline();
-    PCollectionList.<String>empty(pipeline).apply("none", Flatten.pCollections());
-
-    Plan plan = translate(pipeline);
-
-    assertInvariants(plan);
-    assertThat(plan.sources().get(0).output().hasCoder(), equalTo(false));
-  }
-
-  @Test
   void edgeIsCodedAsTheFlattenItComesFrom() {
     Pipeline pipeline = pipeline();
     PCollection<String> joined =

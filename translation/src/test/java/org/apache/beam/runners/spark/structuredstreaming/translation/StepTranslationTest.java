@@ -32,6 +32,7 @@ import static org.hamcrest.Matchers.instanceOf;
 import static org.hamcrest.Matchers.startsWith;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.Serializable;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
@@ -39,6 +40,9 @@ import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.BigEndianLongCoder;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.CoderRegistry;
+import org.apache.beam.sdk.coders.KvCoder;
+import org.apache.beam.sdk.coders.ListCoder;
+import org.apache.beam.sdk.coders.SerializableCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.GenerateSequence;
@@ -52,6 +56,7 @@ import org.apache.beam.sdk.transforms.CombineWithContext.Context;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.ParDo;
@@ -84,7 +89,7 @@ class StepTranslationTest {
   /** Has an additional output that no coder can be inferred for. */
   static final class UncodableFn extends DoFn<KV<String, Integer>, String> {
     private static final TupleTag<String> MAIN = new TupleTag<>("main") {};
-    private static final TupleTag<List<Object>> UNCODABLE = new TupleTag<>("aside");
+    private static final TupleTag<List<Serializable>> UNCODABLE = new TupleTag<>("aside");
 
     @ProcessElement
     public void processElement(MultiOutputReceiver outputs) {
@@ -94,29 +99,60 @@ class StepTranslationTest {
   }
 
   @Test
-  void parDoHasItsOutputsMainFirstAndNeedsNoCoderForWhatNobodyReads() {
+  void parDoHasItsOutputsMainFirst() {
     Pipeline pipeline = pipeline();
-    PCollectionTuple outputs =
-        numbers(pipeline)
-            .apply(
-                "split",
-                ParDo.of(new UncodableFn())
-                    .withOutputTags(UncodableFn.MAIN, TupleTagList.of(UncodableFn.UNCODABLE)));
-    outputs.get(UncodableFn.MAIN).apply("shuffle", Reshuffle.viaRandomKey());
+    PCollectionTuple outputs = split(pipeline);
+    outputs.get(UncodableFn.UNCODABLE).setCoder(ListCoder.of(SerializableCoder.of(Serializable.class)));
 
-    Plan plan = translate(pipeline);
+    ParDoStep split = (ParDoStep) step(translate(pipeline), "split");
 
-    ParDoStep split = (ParDoStep) step(plan, "split");
     assertThat(split.outputTags(), contains(UncodableFn.MAIN, UncodableFn.UNCODABLE));
     assertThat(split.mainOutputTag(), equalTo(UncodableFn.MAIN));
-    assertThat(split.outputCoders().keySet(), contains(UncodableFn.MAIN));
-    PlanCollection aside = split.outputs().get(1);
-    assertThat(aside.hasCoder(), equalTo(false));
-    IllegalStateException missing = assertThrows(IllegalStateException.class, aside::coder);
     assertThat(
-        missing.getMessage(),
-        equalTo("PCollection split.aside has no coder: call setCoder on it where it is made."));
-    assertThat(SerializableUtils.clone(split).outputs(), hasSize(2));
+        split.outputs().stream().map(PlanCollection::name).toList(),
+        contains("split.main", "split.aside"));
+    assertThat(split.outputCoders().get(UncodableFn.MAIN), equalTo(StringUtf8Coder.of()));
+  }
+
+  private static PCollectionTuple split(Pipeline pipeline) {
+    return numbers(pipeline)
+        .apply(
+            "split",
+            ParDo.of(new UncodableFn())
+                .withOutputTags(UncodableFn.MAIN, TupleTagList.of(UncodableFn.UNCODABLE)));
+  }
+
+  /** Beam demands a coder of every PCollection whenever a pipeline is traversed. */
+  @Test
+  void beamItselfNamesAPCollectionWithoutCoder() {
+    Pipeline pipeline = pipeline();
+    split(pipeline);
+
+    IllegalStateException missing =
+        assertThrows(IllegalStateException.class, () -> translate(pipeline));
+
+    assertThat(missing.getMessage(), containsString("a default Coder for split.aside"));
+    assertThat(missing.getMessage(), containsString(".setCoder()"));
+  }
+
+  @Test
+  void collectionWithoutCoderIsLeftOutOfTheOutputCodersAndNamedWhenAskedForIt() {
+    PlanCollection none = collection(null);
+    ParDoStep step =
+        new ParDoStep(
+            0,
+            "split",
+            new PassFn<>(),
+            DoFnSchemaInformation.create(),
+            collection(VarIntCoder.of()),
+            List.of(UncodableFn.MAIN, UncodableFn.UNCODABLE),
+            List.of(collection(StringUtf8Coder.of()), none));
+
+    assertThat(step.outputCoders().keySet(), contains(UncodableFn.MAIN));
+    assertThat(none.hasCoder(), equalTo(false));
+    assertThat(
+        assertThrows(IllegalStateException.class, none::coder).getMessage(),
+        equalTo("PCollection made.out has no coder: call setCoder on it where it is made."));
   }
 
   @Test
@@ -156,7 +192,7 @@ class StepTranslationTest {
   }
 
   /** Its accumulators are objects that no coder is known for, unless one is given. */
-  static final class ObjectFn extends CombineFn<Integer, Object[], Integer> {
+  static final class ObjectFn extends CombineFn<Integer, Object, Integer> {
     private final boolean returnsNull;
 
     ObjectFn(boolean returnsNull) {
@@ -164,27 +200,32 @@ class StepTranslationTest {
     }
 
     @Override
-    public Object[] createAccumulator() {
-      return new Object[0];
+    public Object createAccumulator() {
+      return new Object();
     }
 
     @Override
-    public Object[] addInput(Object[] accumulator, Integer input) {
+    public Object addInput(Object accumulator, Integer input) {
       return accumulator;
     }
 
     @Override
-    public Object[] mergeAccumulators(Iterable<Object[]> accumulators) {
-      return new Object[0];
+    public Object mergeAccumulators(Iterable<Object> accumulators) {
+      return new Object();
     }
 
     @Override
-    public Integer extractOutput(Object[] accumulator) {
+    public Integer extractOutput(Object accumulator) {
       return 0;
     }
 
     @Override
-    public Coder<Object[]> getAccumulatorCoder(CoderRegistry registry, Coder<Integer> inputCoder)
+    public Coder<Integer> getDefaultOutputCoder(CoderRegistry registry, Coder<Integer> inputCoder) {
+      return VarIntCoder.of();
+    }
+
+    @Override
+    public Coder<Object> getAccumulatorCoder(CoderRegistry registry, Coder<Integer> inputCoder)
         throws org.apache.beam.sdk.coders.CannotProvideCoderException {
       return returnsNull ? null : super.getAccumulatorCoder(registry, inputCoder);
     }
@@ -382,7 +423,7 @@ class StepTranslationTest {
     assertThat(
         context.requireKeyed(
             collection(
-                org.apache.beam.sdk.coders.KvCoder.of(
+                KvCoder.of(
                     org.apache.beam.sdk.coders.DoubleCoder.of(), VarIntCoder.of()))),
         equalTo(false));
 
