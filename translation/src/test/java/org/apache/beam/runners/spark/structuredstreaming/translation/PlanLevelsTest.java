@@ -30,12 +30,16 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.instanceOf;
 import static org.hamcrest.Matchers.not;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.coders.CustomCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.transforms.Flatten;
@@ -297,14 +301,14 @@ class PlanLevelsTest {
   }
 
   /** Codes strings, but is not equal to their usual coder. */
-  private static final class OtherStringCoder extends org.apache.beam.sdk.coders.CustomCoder<String> {
+  private static final class OtherStringCoder extends CustomCoder<String> {
     @Override
-    public void encode(String value, java.io.OutputStream out) throws java.io.IOException {
+    public void encode(String value, OutputStream out) throws IOException {
       StringUtf8Coder.of().encode(value, out);
     }
 
     @Override
-    public String decode(java.io.InputStream in) throws java.io.IOException {
+    public String decode(InputStream in) throws IOException {
       return StringUtf8Coder.of().decode(in);
     }
 

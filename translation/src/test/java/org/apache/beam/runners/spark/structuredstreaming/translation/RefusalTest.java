@@ -55,6 +55,7 @@ import org.apache.beam.sdk.transforms.windowing.AfterFirst;
 import org.apache.beam.sdk.transforms.windowing.AfterPane;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.AfterWatermark;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
 import org.apache.beam.sdk.transforms.windowing.Repeatedly;
 import org.apache.beam.sdk.transforms.windowing.Trigger;
@@ -309,7 +310,7 @@ class RefusalTest {
   static final class OwnTrigger extends Trigger {
     @Override
     public Instant getWatermarkThatGuaranteesFiring(
-        org.apache.beam.sdk.transforms.windowing.BoundedWindow window) {
+        BoundedWindow window) {
       return window.maxTimestamp();
     }
 

@@ -33,13 +33,17 @@ import static org.hamcrest.Matchers.startsWith;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.BigEndianLongCoder;
+import org.apache.beam.sdk.coders.ByteArrayCoder;
+import org.apache.beam.sdk.coders.CannotProvideCoderException;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.CoderRegistry;
+import org.apache.beam.sdk.coders.DoubleCoder;
 import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.coders.ListCoder;
 import org.apache.beam.sdk.coders.SerializableCoder;
@@ -48,6 +52,7 @@ import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.GenerateSequence;
 import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.runners.AppliedPTransform;
+import org.apache.beam.sdk.runners.TransformHierarchy;
 import org.apache.beam.sdk.testing.PAssert;
 import org.apache.beam.sdk.transforms.Combine;
 import org.apache.beam.sdk.transforms.Combine.CombineFn;
@@ -226,7 +231,7 @@ class StepTranslationTest {
 
     @Override
     public Coder<Object> getAccumulatorCoder(CoderRegistry registry, Coder<Integer> inputCoder)
-        throws org.apache.beam.sdk.coders.CannotProvideCoderException {
+        throws CannotProvideCoderException {
       return returnsNull ? null : super.getAccumulatorCoder(registry, inputCoder);
     }
   }
@@ -350,7 +355,7 @@ class StepTranslationTest {
     assertThat(steps(plan, CombineStep.class), empty());
     assertThat(steps(plan, GroupByKeyStep.class), hasSize(2));
     for (GroupByKeyStep group : steps(plan, GroupByKeyStep.class)) {
-      assertThat(group.keyCoder(), instanceOf(org.apache.beam.sdk.coders.ByteArrayCoder.class));
+      assertThat(group.keyCoder(), instanceOf(ByteArrayCoder.class));
     }
   }
 
@@ -398,7 +403,7 @@ class StepTranslationTest {
         new Pipeline.PipelineVisitor.Defaults() {
           @Override
           public CompositeBehavior enterCompositeTransform(
-              org.apache.beam.sdk.runners.TransformHierarchy.Node node) {
+              TransformHierarchy.Node node) {
             if (!node.isRootNode() && transform.getClass().isInstance(node.getTransform())) {
               found[0] = node.toAppliedPTransform(getPipeline());
             }
@@ -414,7 +419,7 @@ class StepTranslationTest {
 
   @Test
   void whatCannotBeShuffledByKeySaysWhy() {
-    List<Problem> problems = new java.util.ArrayList<>();
+    List<Problem> problems = new ArrayList<>();
     TranslationContext context = context(pipeline(), problems);
 
     assertThat(context.requireCoder(collection(null)), equalTo(false));
@@ -424,7 +429,7 @@ class StepTranslationTest {
         context.requireKeyed(
             collection(
                 KvCoder.of(
-                    org.apache.beam.sdk.coders.DoubleCoder.of(), VarIntCoder.of()))),
+                    DoubleCoder.of(), VarIntCoder.of()))),
         equalTo(false));
 
     Problem noCoder =
