@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.TreeSet;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature.TimerDeclaration;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature.TimerFamilyDeclaration;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 
 /** What a DoFn asks of the runner beyond elements in, elements out. */
@@ -51,8 +53,13 @@ final class DoFnFeatures {
               + "), which is not supported yet; GroupByKey and Combine are");
     }
     if (!signature.timerDeclarations().isEmpty() || !signature.timerFamilyDeclarations().isEmpty()) {
-      TreeSet<String> timers = new TreeSet<>(signature.timerDeclarations().keySet());
-      timers.addAll(signature.timerFamilyDeclarations().keySet());
+      List<String> timers = new ArrayList<>();
+      signature.timerDeclarations().keySet().stream()
+          .map(id -> withoutPrefix(id, TimerDeclaration.PREFIX))
+          .forEach(timers::add);
+      signature.timerFamilyDeclarations().keySet().stream()
+          .map(id -> withoutPrefix(id, TimerFamilyDeclaration.PREFIX))
+          .forEach(timers::add);
       reasons.add(describe(doFn) + " uses timers (" + names(timers) + "), which are not supported yet");
     }
     if (signature.onWindowExpiration() != null) {
@@ -84,6 +91,11 @@ final class DoFnFeatures {
 
   private static String describe(DoFn<?, ?> doFn) {
     return "DoFn " + doFn.getClass().getName();
+  }
+
+  /** The id as the DoFn's author has written it: Beam puts a prefix before it. */
+  private static String withoutPrefix(String id, String prefix) {
+    return id.startsWith(prefix) ? id.substring(prefix.length()) : id;
   }
 
   private static String names(Collection<String> names) {

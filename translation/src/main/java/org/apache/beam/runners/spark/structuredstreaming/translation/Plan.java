@@ -25,8 +25,9 @@ import java.util.List;
  * that only the driver has.
  *
  * <p>Invariants: there is at least one level, and levels are numbered by their position; steps are
- * in topological order; every collection that a level's root or fused step reads on that level is
- * produced there; every edge goes upwards; stable ids are unique.
+ * in topological order; a level produces every collection that its edges and the fused steps on it
+ * read, but of a Flatten's inputs perhaps only some, at least one; every edge goes upwards; stable
+ * ids are unique.
  */
 public final class Plan implements Serializable {
   private final List<PlanCollection> collections;

@@ -37,8 +37,8 @@ public final class PlanCollection implements Serializable {
   /**
    * @param index position among the plan's collections, from 0
    * @param name the PCollection's full name
-   * @param coder null when the pipeline has none for this PCollection, which is fine as long as it
-   *     is neither shuffled nor kept in state
+   * @param coder null if there is none, which is fine as long as the collection is neither shuffled
+   *     nor kept in state
    */
   public PlanCollection(
       int index,
@@ -59,7 +59,7 @@ public final class PlanCollection implements Serializable {
     return name;
   }
 
-  /** Whether the pipeline gives this collection a coder. */
+  /** Whether elements of this collection can be encoded. */
   public boolean hasCoder() {
     return coder != null;
   }

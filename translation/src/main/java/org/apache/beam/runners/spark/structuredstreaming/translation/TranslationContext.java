@@ -118,8 +118,8 @@ final class TranslationContext {
     try {
       return pCollection.getCoder();
     } catch (IllegalStateException e) {
-      // Beam says no more clearly than this that neither user nor inference gave a coder. That is
-      // an error only where elements are encoded, and is reported there.
+      // Beam's way of saying that neither user nor inference gave a coder. That is an error only
+      // where elements are encoded, and is reported there.
       return null;
     }
   }

@@ -1,0 +1,403 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.problems;
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.translate;
+import static org.hamcrest.MatcherAssert.assertThat;
+import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasSize;
+import static org.hamcrest.Matchers.startsWith;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+import java.util.Map;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
+import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
+import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.coders.StringUtf8Coder;
+import org.apache.beam.sdk.io.Read;
+import org.apache.beam.sdk.io.range.OffsetRange;
+import org.apache.beam.sdk.state.StateSpec;
+import org.apache.beam.sdk.state.StateSpecs;
+import org.apache.beam.sdk.state.TimeDomain;
+import org.apache.beam.sdk.state.TimerSpec;
+import org.apache.beam.sdk.state.TimerSpecs;
+import org.apache.beam.sdk.state.ValueState;
+import org.apache.beam.sdk.testing.TestStream;
+import org.apache.beam.sdk.transforms.Create;
+import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.DoFn.BoundedPerElement;
+import org.apache.beam.sdk.transforms.GroupByKey;
+import org.apache.beam.sdk.transforms.PTransform;
+import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.View;
+import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
+import org.apache.beam.sdk.transforms.windowing.AfterFirst;
+import org.apache.beam.sdk.transforms.windowing.AfterPane;
+import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
+import org.apache.beam.sdk.transforms.windowing.AfterWatermark;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
+import org.apache.beam.sdk.transforms.windowing.Repeatedly;
+import org.apache.beam.sdk.transforms.windowing.Trigger;
+import org.apache.beam.sdk.transforms.windowing.TriggerVisitor;
+import org.apache.beam.sdk.transforms.windowing.Window;
+import org.apache.beam.sdk.values.KV;
+import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
+import org.apache.beam.sdk.values.WindowingStrategy;
+import org.joda.time.Duration;
+import org.joda.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** What is refused, where and with which words. */
+class RefusalTest {
+  private static Problem only(List<Problem> problems) {
+    assertThat(problems, hasSize(1));
+    return problems.get(0);
+  }
+
+  private static PCollection<KV<String, String>> input(Pipeline pipeline) {
+    return pipeline.apply("create", Create.of(KV.of("a", "b")));
+  }
+
+  private static <OutputT> Problem refusedDoFn(DoFn<KV<String, String>, OutputT> doFn) {
+    Problem problem = only(problems(pipeline -> input(pipeline).apply("bad", ParDo.of(doFn))));
+    assertThat(problem.transform(), startsWith("bad/ParMultiDo("));
+    return problem;
+  }
+
+  /** Nothing but a type for the DoFns below. */
+  abstract static class TestFn extends DoFn<KV<String, String>, String> {}
+
+  /** Has a value cell. */
+  static final class StateFn extends TestFn {
+    @StateId("count")
+    private final StateSpec<ValueState<String>> count = StateSpecs.value(StringUtf8Coder.of());
+
+    @ProcessElement
+    public void processElement(@StateId("count") ValueState<String> state) {
+      state.write("");
+    }
+  }
+
+  @Test
+  void stateIsRefused() {
+    assertThat(
+        refusedDoFn(new StateFn()).reason(),
+        equalTo(
+            "DoFn "
+                + StateFn.class.getName()
+                + " uses state (count), which is not supported yet; GroupByKey and Combine are"));
+  }
+
+  /** Has a timer and a timer family. */
+  static final class TimerFn extends TestFn {
+    @TimerId("wake")
+    final TimerSpec wake = TimerSpecs.timer(TimeDomain.EVENT_TIME);
+
+    @TimerFamily("many")
+    final TimerSpec many = TimerSpecs.timerMap(TimeDomain.EVENT_TIME);
+
+    @ProcessElement
+    public void processElement() {}
+
+    @OnTimer("wake")
+    public void onWake() {}
+
+    @OnTimerFamily("many")
+    public void onMany() {}
+  }
+
+  @Test
+  void timersAreRefused() {
+    String reason = refusedDoFn(new TimerFn()).reason();
+    assertThat(reason, startsWith("DoFn " + TimerFn.class.getName() + " uses timers ("));
+    assertThat(reason, containsString("many, wake), which are not supported yet"));
+  }
+
+  /** Has state and a callback for when it expires. */
+  static final class ExpirationFn extends TestFn {
+    @StateId("count")
+    private final StateSpec<ValueState<String>> count = StateSpecs.value(StringUtf8Coder.of());
+
+    @ProcessElement
+    public void processElement(@StateId("count") ValueState<String> state) {
+      state.write("");
+    }
+
+    @OnWindowExpiration
+    public void onExpiration() {}
+  }
+
+  @Test
+  void windowExpirationIsRefusedBesideTheStateItIsFor() {
+    List<Problem> problems =
+        problems(pipeline -> input(pipeline).apply("bad", ParDo.of(new ExpirationFn())));
+    assertThat(problems, hasSize(2));
+    assertThat(problems.get(0).reason(), containsString("uses state (count)"));
+    assertThat(problems.get(1).reason(), containsString("has an @OnWindowExpiration method"));
+  }
+
+  /** Has a restriction. */
+  @BoundedPerElement
+  static final class SplittableFn extends TestFn {
+    @GetInitialRestriction
+    public OffsetRange initialRestriction() {
+      return new OffsetRange(0, 1);
+    }
+
+    @ProcessElement
+    public void processElement(RestrictionTracker<OffsetRange, Long> tracker) {
+      while (tracker.tryClaim(0L)) {
+        return;
+      }
+    }
+  }
+
+  @Test
+  void splittableDoFnIsRefused() {
+    assertThat(
+        refusedDoFn(new SplittableFn()).reason(),
+        startsWith("DoFn " + SplittableFn.class.getName() + " is a splittable DoFn, which is not"));
+  }
+
+  /** Asks for stable input. */
+  static final class StableInputFn extends TestFn {
+    @RequiresStableInput
+    @ProcessElement
+    public void processElement() {}
+  }
+
+  @Test
+  void stableInputIsRefused() {
+    assertThat(
+        refusedDoFn(new StableInputFn()).reason(),
+        containsString("is marked @RequiresStableInput, which is not supported yet"));
+  }
+
+  /** Asks for its input in the order of time, for which it needs state. */
+  static final class SortedInputFn extends TestFn {
+    @StateId("count")
+    private final StateSpec<ValueState<String>> count = StateSpecs.value(StringUtf8Coder.of());
+
+    @RequiresTimeSortedInput
+    @ProcessElement
+    public void processElement(@StateId("count") ValueState<String> state) {
+      state.write("");
+    }
+  }
+
+  @Test
+  void timeSortedInputIsRefused() {
+    List<Problem> problems =
+        problems(pipeline -> input(pipeline).apply("bad", ParDo.of(new SortedInputFn())));
+    assertThat(problems.get(1).reason(), containsString("is marked @RequiresTimeSortedInput"));
+  }
+
+  /** Asks for a callback when its bundle is durable. */
+  static final class FinalizerFn extends TestFn {
+    @ProcessElement
+    public void processElement(BundleFinalizer finalizer) {
+      finalizer.afterBundleCommit(Instant.EPOCH, () -> {});
+    }
+  }
+
+  @Test
+  void bundleFinalizerIsRefused() {
+    assertThat(refusedDoFn(new FinalizerFn()).reason(), containsString("asks for a BundleFinalizer"));
+  }
+
+  @Test
+  void sideInputAndItsViewAreRefused() {
+    List<Problem> problems =
+        problems(
+            pipeline -> {
+              PCollectionView<List<String>> view =
+                  pipeline.apply("side", Create.of("x")).apply("view", View.asList());
+              input(pipeline)
+                  .apply("bad", ParDo.of(new PassFn<KV<String, String>>()).withSideInputs(view));
+            });
+
+    List<Problem> views =
+        problems.stream().filter(problem -> problem.transform().startsWith("view/")).toList();
+    assertThat(views, hasSize(1));
+    assertThat(views.get(0).reason(), startsWith("makes a PCollectionView for a side input:"));
+    Problem reader = problems.get(problems.size() - 1);
+    assertThat(reader.transform(), equalTo("bad/ParMultiDo(Pass)"));
+    assertThat(
+        reader.reason(),
+        equalTo(
+            "reads a side input, which are not supported yet; where both sides have a key,"
+                + " CoGroupByKey joins them"));
+  }
+
+  @Test
+  void testStreamIsRefused() {
+    Problem problem =
+        only(
+            problems(
+                pipeline ->
+                    pipeline.apply(
+                        "events",
+                        TestStream.create(StringUtf8Coder.of()).advanceWatermarkToInfinity())));
+    assertThat(problem, equalTo(new Problem("events", "TestStream is not supported yet")));
+  }
+
+  @Test
+  void sourceThatRequiresDedupingIsRefused() {
+    Problem problem =
+        only(
+            problems(
+                pipeline -> pipeline.apply("again", Read.from(new StringsSource(true)))));
+    assertThat(problem.transform(), equalTo("again"));
+    assertThat(problem.reason(), startsWith("reads " + StringsSource.class.getName() + ", which may"));
+    assertThat(problem.reason(), containsString("(requiresDeduping)"));
+  }
+
+  private static Problem refusedTrigger(Trigger trigger) {
+    Problem problem =
+        only(
+            problems(
+                pipeline ->
+                    input(pipeline)
+                        .apply(
+                            Window.<KV<String, String>>into(new GlobalWindows())
+                                .triggering(trigger)
+                                .withAllowedLateness(Duration.ZERO)
+                                .discardingFiredPanes())
+                        .apply("group", GroupByKey.create())));
+    assertThat(problem.transform(), equalTo("group"));
+    return problem;
+  }
+
+  @Test
+  void processingTimeIsRefusedWhereverItIsInTheTrigger() {
+    Trigger.OnceTrigger processingTime =
+        AfterProcessingTime.pastFirstElementInPane().plusDelayOf(Duration.standardSeconds(1));
+    assertThat(
+        refusedTrigger(Repeatedly.forever(processingTime)).reason(),
+        containsString("which uses processing time: that is not supported yet"));
+    assertThat(
+        refusedTrigger(
+                AfterWatermark.pastEndOfWindow()
+                    .withEarlyFirings(
+                        AfterFirst.of(AfterPane.elementCountAtLeast(3), processingTime)))
+            .reason(),
+        containsString("which uses processing time"));
+  }
+
+  /** A trigger that Beam does not know. */
+  static final class OwnTrigger extends Trigger {
+    @Override
+    public Instant getWatermarkThatGuaranteesFiring(
+        BoundedWindow window) {
+      return window.maxTimestamp();
+    }
+
+    @Override
+    protected Trigger getContinuationTrigger(List<Trigger> continuationTriggers) {
+      return this;
+    }
+
+    @Override
+    public boolean mayFinish() {
+      return false;
+    }
+
+    @Override
+    public <OutputT> OutputT accept(TriggerVisitor<OutputT> visitor) {
+      throw new UnsupportedOperationException("a visitor knows Beam's triggers only");
+    }
+  }
+
+  @Test
+  void foreignTriggerIsRefused() {
+    assertThat(
+        refusedTrigger(new OwnTrigger()).reason(),
+        containsString("(" + OwnTrigger.class.getName() + "), which is none of Beam's own"));
+  }
+
+  @Test
+  void triggerThatNothingIsGroupedWithIsNoProblem() {
+    Pipeline pipeline = PlanTesting.pipeline();
+    input(pipeline)
+        .apply(
+            Window.<KV<String, String>>into(new GlobalWindows())
+                .triggering(Repeatedly.forever(AfterProcessingTime.pastFirstElementInPane()))
+                .withAllowedLateness(Duration.ZERO)
+                .discardingFiredPanes());
+
+    assertThat(translate(pipeline).levels(), hasSize(1));
+  }
+
+  /** A primitive that no runner knows. */
+  private static final class UnknownTransform
+      extends PTransform<PCollection<KV<String, String>>, PCollection<KV<String, String>>> {
+    @Override
+    public PCollection<KV<String, String>> expand(PCollection<KV<String, String>> input) {
+      return PCollection.createPrimitiveOutputInternal(
+          input.getPipeline(),
+          WindowingStrategy.globalDefault(),
+          PCollection.IsBounded.BOUNDED,
+          input.getCoder());
+    }
+  }
+
+  @Test
+  void everyProblemIsReportedAtOnceAndNamed() {
+    Pipeline pipeline = PlanTesting.pipeline();
+    input(pipeline)
+        .apply("unknown", new UnknownTransform())
+        .apply("group", GroupByKey.create())
+        .apply("ungroup", ParDo.of(new FirstFn()))
+        .apply("state", ParDo.of(new StateFn()));
+
+    UnsupportedPipelineException refused =
+        assertThrows(UnsupportedPipelineException.class, () -> translate(pipeline));
+
+    assertThat(
+        refused.problems().stream().map(Problem::transform).toList(),
+        contains("unknown", "state/ParMultiDo(State)"));
+    assertThat(
+        refused.getMessage(),
+        startsWith(
+            "The pipeline cannot be run as a stream on Spark:\n  'unknown': unknown transform "
+                + UnknownTransform.class.getName()
+                + "\n  'state/ParMultiDo(State)': DoFn "));
+  }
+
+  /** Gives the first value of each key. */
+  static final class FirstFn
+      extends DoFn<KV<String, Iterable<String>>, KV<String, String>> {
+    @ProcessElement
+    public void processElement(
+        @Element KV<String, Iterable<String>> element, OutputReceiver<KV<String, String>> output) {
+      output.output(KV.of(element.getKey(), element.getValue().iterator().next()));
+    }
+  }
+
+  @Test
+  void plainDoFnHasNoUnsupportedFeature() {
+    assertThat(DoFnFeatures.unsupported(new FirstFn(), Map.<String, String>of().keySet()), hasSize(0));
+  }
+}
