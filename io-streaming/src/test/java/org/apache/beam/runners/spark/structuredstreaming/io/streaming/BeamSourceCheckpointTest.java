@@ -49,14 +49,12 @@ class BeamSourceCheckpointTest {
   private static final byte[] MARK = {1, 2, 3};
 
   @TempDir Path directory;
-  private Configuration configuration;
   private BeamSourceCheckpoint checkpoint;
   private Path splits;
   private Path mark;
 
   @BeforeEach
   void writeFiles() throws IOException {
-    configuration = configuration();
     checkpoint = checkpoint(1, "Read");
     checkpoint.writeSplits(List.of(new byte[] {9}, new byte[0], new byte[] {8, 7}));
     checkpoint.writeMark(2, MarkRecord.coded(5, 1234, false, MARK, WRITER));
@@ -69,12 +67,7 @@ class BeamSourceCheckpointTest {
         directory.toString(),
         stableId,
         fullName,
-        new SerializableConfiguration(configuration));
-  }
-
-  /** How the file system is reached. */
-  Configuration configuration() {
-    return new Configuration(false);
+        new SerializableConfiguration(new Configuration(false)));
   }
 
   @Test
