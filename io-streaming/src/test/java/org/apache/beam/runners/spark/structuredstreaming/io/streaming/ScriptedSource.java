@@ -57,6 +57,9 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   /** Fails once in the life of the trace, then goes on to the next step. */
   record FailOnce(String message) implements Step {}
 
+  /** Fails as a class that is missing does. */
+  record LinkFailure(String missing) implements Step {}
+
   /** Gives records for ever, one for each second from the epoch on, and moves the watermark along. */
   record Endless(String prefix) implements Step {}
 
@@ -241,6 +244,8 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
               throw new IOException(failure.message());
             }
             step++;
+          } else if (next instanceof LinkFailure failure) {
+            throw new NoClassDefFoundError(failure.missing());
           } else if (next instanceof Pause pause) {
             if (done < pause.times()) {
               done++;
