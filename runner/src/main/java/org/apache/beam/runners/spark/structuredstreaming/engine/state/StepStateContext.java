@@ -70,8 +70,9 @@ public final class StepStateContext<K> {
   /**
    * State and timers of a key. The key is decoded only if it is not in memory.
    *
-   * @param keyBytes the key as the shuffle's key coder encoded it, or as a {@link FiredTimer} has
-   *     it; the same bytes always, as they say which rows are the key's. Not to be changed
+   * @param keyBytes the key as {@code keyCoder.encode(key, stream)} writes it (without the outer
+   *     context), or as a {@link FiredTimer} has it; the same bytes always, as they say which rows
+   *     are the key's. Not to be changed
    */
   public KeyState<K> forKey(byte[] keyBytes) {
     ByteKey liveKey = new ByteKey(keyBytes);
@@ -128,7 +129,7 @@ public final class StepStateContext<K> {
   private K decode(byte[] keyBytes) {
     try {
       return keyCoder.decode(new ByteReader(keyBytes));
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       throw new IllegalStateException(
           rows.stepName() + ": " + keyCoder + " cannot decode a key of " + keyBytes.length
               + " bytes",
