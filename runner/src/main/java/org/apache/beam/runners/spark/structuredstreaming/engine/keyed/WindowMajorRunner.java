@@ -215,7 +215,7 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
     Work storedKeys =
         window.isStored()
             ? Work.each(
-                () -> rows.scan(window.panesPrefix()), row -> fireStored(window, row, last))
+                () -> rows.drain(window.panesPrefix()), row -> fireStored(window, row, last))
             : Work.NONE;
     Work newKeys =
         Work.each(
@@ -243,9 +243,6 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
     E entry = touched == null ? panes.create(row.suffix(), 0) : touched;
     readStored(window, entry, row.value());
     fire(window, entry, last);
-    if (last) {
-      rows.remove(window.panesPrefix(), row.suffix());
-    }
   }
 
   private void fire(WindowState<E> window, E entry, boolean last) {
@@ -258,11 +255,9 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
 
   /** Removes all rows of a window that fired in an earlier epoch and takes no more elements. */
   private Work expire(WindowState<E> window) {
-    Work rowsOfKeys =
-        Work.each(
-            () -> rows.scan(window.panesPrefix()),
-            row -> rows.remove(window.panesPrefix(), row.suffix()));
-    return Work.sequence(rowsOfKeys, Work.once(() -> windows.remove(window)));
+    return Work.sequence(
+        Work.each(() -> rows.drain(window.panesPrefix()), row -> {}),
+        Work.once(() -> windows.remove(window)));
   }
 
   private void emitPane(WindowState<E> window, E entry, boolean last) {

@@ -52,6 +52,13 @@ public interface StateRows {
    */
   Iterator<StateRow> scan(byte[] prefix);
 
+  /**
+   * All rows of the prefix as they are now, in no particular order, each removed when it is
+   * returned. Made for more rows than memory holds: none of them is kept. A row written to the prefix
+   * meanwhile stays and is not returned. To be used to its end before the prefix is read again.
+   */
+  Iterator<StateRow> drain(byte[] prefix);
+
   /** {@link #scan} into an action, which may change rows. */
   default void forEach(byte[] prefix, Consumer<StateRow> action) {
     scan(prefix).forEachRemaining(action);

@@ -69,6 +69,14 @@ final class MapStateRows implements StateRows {
   }
 
   @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    List<StateRow> found = new ArrayList<>();
+    scan(prefix).forEachRemaining(found::add);
+    found.forEach(row -> remove(prefix, row.suffix()));
+    return found.iterator();
+  }
+
+  @Override
   public void flush() {
     // Nothing is held back.
   }

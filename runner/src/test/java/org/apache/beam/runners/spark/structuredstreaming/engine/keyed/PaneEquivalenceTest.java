@@ -42,7 +42,6 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
-import org.apache.beam.sdk.coders.CannotProvideCoderException;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.CoderRegistry;
 import org.apache.beam.sdk.coders.IterableCoder;
@@ -183,12 +182,7 @@ class PaneEquivalenceTest {
     }
 
     private static Coder<?> accumulatorCoder() {
-      try {
-        return Sum.ofLongs()
-            .getAccumulatorCoder(CoderRegistry.createDefault(), VarLongCoder.of());
-      } catch (CannotProvideCoderException e) {
-        throw new IllegalStateException(e);
-      }
+      return Sum.ofLongs().getAccumulatorCoder(CoderRegistry.createDefault(), VarLongCoder.of());
     }
 
     /** Elements around the watermark: on time, late and too late. */
