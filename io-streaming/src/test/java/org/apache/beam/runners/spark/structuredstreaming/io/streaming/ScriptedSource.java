@@ -41,29 +41,29 @@ import org.joda.time.Instant;
  * only until they are encoded, and do nothing when finalized without it. Everything that happens is
  * written to the {@link SourceTrace} of the source's name, in this JVM.
  */
-final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> {
+public final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> {
   /** One thing a split does when it is asked for a record. */
-  sealed interface Step extends Serializable {}
+  public sealed interface Step extends Serializable {}
 
   /** Gives a record. */
-  record Emit(String value, long millis) implements Step {}
+  public record Emit(String value, long millis) implements Step {}
 
   /** Moves the watermark, and goes on to the next step. */
-  record Watermark(long millis) implements Step {}
+  public record Watermark(long millis) implements Step {}
 
   /** Has no record this many times. */
-  record Pause(int times) implements Step {}
+  public record Pause(int times) implements Step {}
 
   /** Fails once in the life of the trace, then goes on to the next step. */
-  record FailOnce(String message) implements Step {}
+  public record FailOnce(String message) implements Step {}
 
   /** Fails as a class that is missing does. */
-  record LinkFailure(String missing) implements Step {}
+  public record LinkFailure(String missing) implements Step {}
 
   /** Gives records for ever, one for each second from the epoch on, and moves the watermark along. */
-  record Endless(String prefix) implements Step {}
+  public record Endless(String prefix) implements Step {}
 
-  static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+  public static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
 
   private final String name;
   private final List<List<Step>> scripts;
@@ -78,12 +78,12 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   }
 
   /** A source of one split for each script. */
-  static ScriptedSource of(String name, List<List<Step>> scripts) {
+  public static ScriptedSource of(String name, List<List<Step>> scripts) {
     return new ScriptedSource(name, scripts, -1);
   }
 
   /** Steps that give records {@code prefix + 0..count-1} at seconds 0.., the watermark following. */
-  static List<Step> records(String prefix, int count) {
+  public static List<Step> records(String prefix, int count) {
     List<Step> steps = new ArrayList<>();
     for (int record = 0; record < count; record++) {
       steps.add(new Emit(prefix + record, record * 1000L));
@@ -93,18 +93,20 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   }
 
   /** As {@link #records}, then the end of time. */
-  static List<Step> recordsToTheEnd(String prefix, int count) {
+  public static List<Step> recordsToTheEnd(String prefix, int count) {
     List<Step> steps = records(prefix, count);
     steps.add(new Watermark(END_OF_TIME));
     return steps;
   }
 
-  ScriptedSource withoutMarkCoder() {
+  /** The same source without a mark coder. */
+  public ScriptedSource withoutMarkCoder() {
     withoutMarkCoder = true;
     return this;
   }
 
-  ScriptedSource withFailingMarkCoder() {
+  /** The same source with a mark coder that always fails to encode. */
+  public ScriptedSource withFailingMarkCoder() {
     failingMarkCoder = true;
     return this;
   }
@@ -138,10 +140,10 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   }
 
   /** Where a reader stood: the step it is at, how much of it was done, and its watermark. */
-  static final class Mark implements UnboundedSource.CheckpointMark {
-    final int step;
-    final long done;
-    final long watermark;
+  public static final class Mark implements UnboundedSource.CheckpointMark {
+    public final int step;
+    public final long done;
+    public final long watermark;
     private final @Nullable ScriptedReader liveReader;
 
     Mark(int step, long done, long watermark, @Nullable ScriptedReader liveReader) {

@@ -26,26 +26,43 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.checkerframework.checker.nullness.qual.Nullable;
 
 /** What became of one {@link ScriptedSource} in this JVM. A test uses a source name of its own. */
-final class SourceTrace {
+public final class SourceTrace {
   /** A reader was created: for which split, and at which step of the script (null: no mark). */
-  record Opened(int split, @Nullable Integer step) {}
+  public record Opened(int split, @Nullable Integer step) {}
 
   /** A live mark was finalized. */
-  record Acknowledged(int split, int step, long records) {}
+  public record Acknowledged(int split, int step, long records) {}
 
   private static final Map<String, SourceTrace> TRACES = new ConcurrentHashMap<>();
 
-  final AtomicInteger splitCalls = new AtomicInteger();
-  final AtomicInteger pulled = new AtomicInteger();
-  final AtomicInteger closed = new AtomicInteger();
-  final List<Opened> opened = new CopyOnWriteArrayList<>();
-  final List<Acknowledged> acknowledged = new CopyOnWriteArrayList<>();
-  final List<String> violations = new CopyOnWriteArrayList<>();
-  volatile boolean failClose;
-  volatile boolean failFinalize;
+  /** Calls of split(). */
+  public final AtomicInteger splitCalls = new AtomicInteger();
+
+  /** Records given by all readers. */
+  public final AtomicInteger pulled = new AtomicInteger();
+
+  /** Readers closed. */
+  public final AtomicInteger closed = new AtomicInteger();
+
+  /** Readers created, in order. */
+  public final List<Opened> opened = new CopyOnWriteArrayList<>();
+
+  /** Live marks finalized, in order. */
+  public final List<Acknowledged> acknowledged = new CopyOnWriteArrayList<>();
+
+  /** Breaches of Beam's contract towards sources; a test demands that there are none. */
+  public final List<String> violations = new CopyOnWriteArrayList<>();
+
+  /** Readers fail to close. */
+  public volatile boolean failClose;
+
+  /** Marks fail to be finalized, after they are noted. */
+  public volatile boolean failFinalize;
+
   private final Set<String> failures = ConcurrentHashMap.newKeySet();
 
-  static SourceTrace of(String name) {
+  /** The trace of the source of this name. */
+  public static SourceTrace of(String name) {
     return TRACES.computeIfAbsent(name, key -> new SourceTrace());
   }
 
