@@ -54,8 +54,9 @@ public interface StateRows {
 
   /**
    * All rows of the prefix as they are now, in no particular order, each removed when it is
-   * returned. Made for more rows than memory holds: none of them is kept. A row written to the prefix
-   * meanwhile stays and is not returned. To be used to its end before the prefix is read again.
+   * returned. Made for more rows than memory holds: none of them is kept. A row that was returned may
+   * be written again at once and then stays; others of the prefix are not to be touched before the
+   * end is reached.
    */
   Iterator<StateRow> drain(byte[] prefix);
 

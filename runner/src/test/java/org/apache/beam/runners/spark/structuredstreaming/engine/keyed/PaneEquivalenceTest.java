@@ -32,6 +32,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementRec
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.CountingStateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
@@ -144,8 +145,8 @@ class PaneEquivalenceTest {
     private final WindowFn<Object, BoundedWindow> windowFn;
     private final PlanCollection input;
     private final LevelGraph senders;
-    private final MapStateRows fastRows = new MapStateRows();
-    private final MapStateRows referenceRows = new MapStateRows();
+    private final CountingStateRows fastRows = new CountingStateRows();
+    private final CountingStateRows referenceRows = new CountingStateRows();
     private long number;
 
     @SuppressWarnings("unchecked") // the windowings of the cases take any element
