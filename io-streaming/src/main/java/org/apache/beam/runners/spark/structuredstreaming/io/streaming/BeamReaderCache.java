@@ -357,7 +357,18 @@ public final class BeamReaderCache {
 
     /** The mark as the source's own coder writes it; null if the source has no mark coder. */
     byte @Nullable [] encode(CheckpointMark mark) throws IOException {
-      return markCoder == null ? null : CoderUtils.encodeToByteArray(markCoder, mark);
+      if (markCoder == null) {
+        return null;
+      }
+      try {
+        return CoderUtils.encodeToByteArray(markCoder, mark);
+      } catch (IllegalArgumentException e) {
+        // How CoderUtils reports an IOException: it is the coder's own, as nothing else writes.
+        if (e.getCause() instanceof IOException failure) {
+          throw failure;
+        }
+        throw e;
+      }
     }
 
     /**
@@ -403,7 +414,8 @@ public final class BeamReaderCache {
       }
       try {
         reader.close();
-      } catch (Exception | LinkageError | StackOverflowError e) {
+      } catch (Throwable e) {
+        rethrowIfFatal(e);
         if (underWay != null) {
           underWay.addSuppressed(e);
         } else {
@@ -435,8 +447,16 @@ public final class BeamReaderCache {
       }
       try {
         mark.finalizeCheckpoint();
-      } catch (Exception | LinkageError | StackOverflowError e) {
+      } catch (Throwable e) {
+        rethrowIfFatal(e);
         LOG.warn("The mark of {} at epoch {} failed to be finalized.", name, epoch, e);
+      }
+    }
+
+    /** No memory is the JVM's affair and not the source's. */
+    private static void rethrowIfFatal(Throwable failure) {
+      if (failure instanceof OutOfMemoryError fatal) {
+        throw fatal;
       }
     }
 
