@@ -106,7 +106,7 @@ public final class Recorder {
   /** Pairs as {@code key=value}, iterables sorted, all else by its own text. */
   public static String text(Object value) {
     if (value instanceof KV<?, ?> pair) {
-      return pair.getKey() + "=" + text(pair.getValue());
+      return text(pair.getKey()) + "=" + text(pair.getValue());
     }
     if (value instanceof Iterable<?> many) {
       return StreamSupport.stream(many.spliterator(), false)
