@@ -33,6 +33,7 @@ import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.spark.TaskContext;
 import org.checkerframework.checker.nullness.qual.Nullable;
 import org.joda.time.Instant;
 
@@ -60,16 +61,26 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
   /** Fails as a class that is missing does. */
   public record LinkFailure(String missing) implements Step {}
 
+  /** Gives records {@code prefix + 0..count-1}, all at the same time. */
+  public record Burst(String prefix, int count, long millis) implements Step {}
+
+  /** Reports another watermark, be it an earlier one, and goes on to the next step. */
+  public record Regress(long millis) implements Step {}
+
   /** Gives records for ever, one for each second from the epoch on, and moves the watermark along. */
   public record Endless(String prefix) implements Step {}
 
   public static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+
+  /** Where Spark tells tasks the number of the micro-batch they belong to. */
+  private static final String EPOCH_PROPERTY = "streaming.sql.batchId";
 
   private final String name;
   private final List<List<Step>> scripts;
   private final int split;
   private boolean withoutMarkCoder;
   private boolean failingMarkCoder;
+  private Coder<String> outputCoder = StringUtf8Coder.of();
 
   private ScriptedSource(String name, List<List<Step>> scripts, int split) {
     this.name = name;
@@ -111,6 +122,12 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
     return this;
   }
 
+  /** Names another coder for the records. */
+  public ScriptedSource withOutputCoder(Coder<String> coder) {
+    outputCoder = coder;
+    return this;
+  }
+
   @Override
   public List<ScriptedSource> split(int desiredNumSplits, PipelineOptions options) {
     SourceTrace.of(name).splitCalls.incrementAndGet();
@@ -119,6 +136,7 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
       ScriptedSource source = new ScriptedSource(name, scripts, part);
       source.withoutMarkCoder = withoutMarkCoder;
       source.failingMarkCoder = failingMarkCoder;
+      source.outputCoder = outputCoder;
       splits.add(source);
     }
     return splits;
@@ -136,7 +154,7 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
 
   @Override
   public Coder<String> getOutputCoder() {
-    return StringUtf8Coder.of();
+    return outputCoder;
   }
 
   /** Where a reader stood: the step it is at, how much of it was done, and its watermark. */
@@ -145,12 +163,21 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
     public final long done;
     public final long watermark;
     private final @Nullable ScriptedReader liveReader;
+    private final long epoch;
 
     Mark(int step, long done, long watermark, @Nullable ScriptedReader liveReader) {
+      this.epoch = epochOfTask();
       this.step = step;
       this.done = done;
       this.watermark = watermark;
       this.liveReader = liveReader;
+    }
+
+    /** The epoch whose task takes the mark, -1 outside of a query's task. */
+    private static long epochOfTask() {
+      TaskContext task = TaskContext.get();
+      String epoch = task == null ? null : task.getLocalProperty(EPOCH_PROPERTY);
+      return epoch == null ? -1 : Long.parseLong(epoch);
     }
 
     @Override
@@ -235,6 +262,17 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
             current = new Emit(endless.prefix() + done, done * 1000);
             watermark = done * 1000;
             done++;
+          } else if (next instanceof Burst burst) {
+            if (done < burst.count()) {
+              current = new Emit(burst.prefix() + done, burst.millis());
+              done++;
+            } else {
+              done = 0;
+              step++;
+            }
+          } else if (next instanceof Regress move) {
+            watermark = move.millis();
+            step++;
           } else if (next instanceof Emit emit) {
             current = emit;
             step++;
@@ -317,7 +355,7 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
 
     private void acknowledge(Mark mark) throws IOException {
       trace.check(!closed, "a mark finalized after its reader was closed");
-      trace.acknowledged(source.split, mark.step, records);
+      trace.acknowledged(source.split, mark.step, records, mark.epoch);
       if (trace.failFinalize) {
         throw new IOException("the acknowledgement did not arrive");
       }

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.checkerframework.checker.nullness.qual.Nullable;
 
 /** What became of one {@link ScriptedSource} in this JVM. A test uses a source name of its own. */
@@ -30,8 +31,11 @@ public final class SourceTrace {
   /** A reader was created: for which split, and at which step of the script (null: no mark). */
   public record Opened(int split, @Nullable Integer step) {}
 
-  /** A live mark was finalized. */
-  public record Acknowledged(int split, int step, long records) {}
+  /**
+   * A live mark was finalized: after how many records of its reader, and which epoch's task had taken
+   * it.
+   */
+  public record Acknowledged(int split, int step, long records, long epoch) {}
 
   private static final Map<String, SourceTrace> TRACES = new ConcurrentHashMap<>();
 
@@ -59,6 +63,9 @@ public final class SourceTrace {
   /** Marks fail to be finalized, after they are noted. */
   public volatile boolean failFinalize;
 
+  /** Told of every acknowledgement, on the thread that finalizes. */
+  public volatile Consumer<Acknowledged> onAcknowledged = acknowledgement -> {};
+
   private final Set<String> failures = ConcurrentHashMap.newKeySet();
 
   /** The trace of the source of this name. */
@@ -70,8 +77,10 @@ public final class SourceTrace {
     opened.add(new Opened(split, step));
   }
 
-  void acknowledged(int split, int step, long records) {
-    acknowledged.add(new Acknowledged(split, step, records));
+  void acknowledged(int split, int step, long records, long epoch) {
+    Acknowledged acknowledgement = new Acknowledged(split, step, records, epoch);
+    acknowledged.add(acknowledgement);
+    onAcknowledged.accept(acknowledgement);
   }
 
   boolean isFirst(int split, int step) {
