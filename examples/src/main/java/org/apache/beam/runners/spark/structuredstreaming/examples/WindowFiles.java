@@ -45,7 +45,7 @@ import org.apache.beam.sdk.util.MimeTypes;
 final class WindowFiles {
   private static final String PREFIX = "words-";
   private static final String SUFFIX = ".txt";
-  private static final String UNFINISHED = ".unfinished";
+  private static final String UNFINISHED_PREFIX = ".unfinished-";
 
   private final ResourceId directory;
 
@@ -66,8 +66,8 @@ final class WindowFiles {
    */
   String write(String name, SortedMap<String, Long> counts) throws IOException {
     ResourceId unfinished =
-        unfinishedDirectory()
-            .resolve(name + "-" + UUID.randomUUID(), StandardResolveOptions.RESOLVE_FILE);
+        directory.resolve(
+            UNFINISHED_PREFIX + UUID.randomUUID() + "-" + name, StandardResolveOptions.RESOLVE_FILE);
     try (BufferedWriter out =
         new BufferedWriter(
             Channels.newWriter(
@@ -97,11 +97,7 @@ final class WindowFiles {
 
   /** Deletes what attempts that were killed have left. Called when none is running. */
   void deleteUnfinished() throws IOException {
-    delete(find(unfinishedDirectory() + PREFIX + "*"));
-  }
-
-  private ResourceId unfinishedDirectory() {
-    return directory.resolve(UNFINISHED, StandardResolveOptions.RESOLVE_DIRECTORY);
+    delete(find(directory + UNFINISHED_PREFIX + "*" + SUFFIX));
   }
 
   private static List<ResourceId> find(String pattern) throws IOException {
