@@ -42,7 +42,7 @@ public final class KeyedStepRunners {
   /**
    * The runner of {@code root} for one epoch.
    *
-   * @param rows of the level and partition
+   * @param rows of the level and partition, null if no step of the level has state
    * @param processingTimeMillis the epoch's processing time
    */
   public static KeyedStepRunner create(

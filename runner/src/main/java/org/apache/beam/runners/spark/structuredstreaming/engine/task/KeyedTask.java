@@ -66,6 +66,9 @@ final class KeyedTask extends LevelTask {
     WATERMARK
   }
 
+  /**
+   * @param state null if no step of the level has any
+   */
   KeyedTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -103,7 +106,7 @@ final class KeyedTask extends LevelTask {
 
   @Override
   void release(boolean succeeded) {
-    if (!succeeded) {
+    if (!succeeded && state != null) {
       state.abort();
     }
   }
@@ -128,7 +131,7 @@ final class KeyedTask extends LevelTask {
           KeyedStepRunners.create(
               root,
               graph(),
-              state.rows(),
+              state == null ? null : state.rows(),
               runtime().options(),
               address().processingTimeMillis());
       runners.add(runner);
@@ -159,7 +162,7 @@ final class KeyedTask extends LevelTask {
             startNanos = switchTo(active, runnerOfEdge[edge], startNanos);
             active = runnerOfEdge[edge];
           }
-          active.receive(record);
+          receive(active);
         }
       }
     } finally {
@@ -167,6 +170,14 @@ final class KeyedTask extends LevelTask {
       graph().metrics().activate(outer);
     }
     return true;
+  }
+
+  private void receive(KeyedStepRunner runner) {
+    try {
+      runner.receive(record);
+    } catch (IOException | RuntimeException e) {
+      throw runner.failure("reading an element out of the shuffle", e);
+    }
   }
 
   private long switchTo(KeyedStepRunner from, KeyedStepRunner to, long startNanos) {
@@ -234,7 +245,9 @@ final class KeyedTask extends LevelTask {
     for (KeyedStepRunner runner : runners) {
       graph().setWatermark(runner.step().output(), runner.finish());
     }
-    state.commit();
+    if (state != null) {
+      state.commit();
+    }
     graph().finishEpoch();
   }
 }

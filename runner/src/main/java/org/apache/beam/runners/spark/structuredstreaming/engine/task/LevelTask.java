@@ -122,6 +122,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
       if (succeeded) {
         runtime.release(address.level(), graph);
       } else {
+        graph.output().reset();
         EngineRuntime.tearDown(graph);
         reports.add(report(false));
       }
