@@ -201,9 +201,10 @@ public final class BeamMicroBatchStream
           registration
               .source()
               .split(registration.desiredSplits(), registration.options().get());
-    } catch (Exception | LinkageError e) {
-      throw new IllegalStateException(
-          "Splitting the source of " + registration.fullName() + " failed: " + e, e);
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      throw new UncheckedIOException(
+          new SourceReadException(
+              "Splitting the source of " + registration.fullName() + " failed: " + e, e));
     }
     List<byte[]> serialized = new ArrayList<>();
     for (UnboundedSource<?, ?> part : parts) {
