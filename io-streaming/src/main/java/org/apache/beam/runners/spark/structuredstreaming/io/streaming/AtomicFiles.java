@@ -19,6 +19,8 @@ package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.StandardCopyOption;
@@ -198,6 +200,9 @@ final class AtomicFiles {
   private static <T> T attempt(Path path, String done, Action<T> action) throws IOException {
     try {
       return action.run();
+    } catch (ClosedByInterruptException | InterruptedIOException e) {
+      // Spark tells a query or task that is being stopped from a failing one by this type.
+      throw e;
     } catch (IOException e) {
       throw new IOException(path + " cannot be " + done + ": " + e, e);
     }

@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -202,9 +203,17 @@ public final class BeamMicroBatchStream
           registration
               .source()
               .split(registration.desiredSplits(), registration.options().get());
-    } catch (Throwable e) {
-      throw new IllegalStateException(
-          "Splitting the source of " + registration.fullName() + " failed: " + e, e);
+    } catch (InterruptedException e) {
+      // How Spark recognizes that the query is being stopped.
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted =
+          new InterruptedIOException("Splitting " + registration.fullName() + " was interrupted.");
+      interrupted.initCause(e);
+      throw new UncheckedIOException(interrupted);
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      throw new UncheckedIOException(
+          new SourceReadException(
+              "Splitting the source of " + registration.fullName() + " failed: " + e, e));
     }
     if (parts == null) {
       throw new IllegalStateException(

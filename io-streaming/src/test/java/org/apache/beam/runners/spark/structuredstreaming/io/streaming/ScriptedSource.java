@@ -58,6 +58,9 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
   /** Fails once in the life of the trace, then goes on to the next step. */
   public record FailOnce(String message) implements Step {}
 
+  /** Fails as a class that is missing does. */
+  public record LinkFailure(String missing) implements Step {}
+
   /** Gives records {@code prefix + 0..count-1}, all at the same time. */
   public record Burst(String prefix, int count, long millis) implements Step {}
 
@@ -107,13 +110,13 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
     return steps;
   }
 
-  /** Makes the source's marks impossible to store. */
+  /** The same source without a mark coder. */
   public ScriptedSource withoutMarkCoder() {
     withoutMarkCoder = true;
     return this;
   }
 
-  /** Makes every encoding of a mark fail. */
+  /** The same source with a mark coder that always fails to encode. */
   public ScriptedSource withFailingMarkCoder() {
     failingMarkCoder = true;
     return this;
@@ -156,9 +159,9 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
 
   /** Where a reader stood: the step it is at, how much of it was done, and its watermark. */
   public static final class Mark implements UnboundedSource.CheckpointMark {
-    final int step;
-    final long done;
-    final long watermark;
+    public final int step;
+    public final long done;
+    public final long watermark;
     private final @Nullable ScriptedReader liveReader;
     private final long epoch;
 
@@ -281,6 +284,8 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
               throw new IOException(failure.message());
             }
             step++;
+          } else if (next instanceof LinkFailure failure) {
+            throw new NoClassDefFoundError(failure.missing());
           } else if (next instanceof Pause pause) {
             if (done < pause.times()) {
               done++;

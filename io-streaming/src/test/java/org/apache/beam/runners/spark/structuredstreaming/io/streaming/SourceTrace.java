@@ -39,14 +39,30 @@ public final class SourceTrace {
 
   private static final Map<String, SourceTrace> TRACES = new ConcurrentHashMap<>();
 
+  /** Calls of split(). */
   public final AtomicInteger splitCalls = new AtomicInteger();
+
+  /** Records given by all readers. */
   public final AtomicInteger pulled = new AtomicInteger();
+
+  /** Readers closed. */
   public final AtomicInteger closed = new AtomicInteger();
+
+  /** Readers created, in order. */
   public final List<Opened> opened = new CopyOnWriteArrayList<>();
+
+  /** Live marks finalized, in order. */
   public final List<Acknowledged> acknowledged = new CopyOnWriteArrayList<>();
+
+  /** Breaches of Beam's contract towards sources; a test demands that there are none. */
   public final List<String> violations = new CopyOnWriteArrayList<>();
-  volatile boolean failClose;
-  volatile boolean failFinalize;
+
+  /** Readers fail to close. */
+  public volatile boolean failClose;
+
+  /** Marks fail to be finalized, after they are noted. */
+  public volatile boolean failFinalize;
+
   /** Told of every acknowledgement, on the thread that finalizes. */
   public volatile Consumer<Acknowledged> onAcknowledged = acknowledgement -> {};
 

@@ -45,6 +45,7 @@ import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.Emit;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.Endless;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.FailOnce;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.LinkFailure;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.Pause;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.Step;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ScriptedSource.Watermark;
@@ -151,6 +152,22 @@ class SplitReadingTest {
 
     assertThat(driver.read(0, 1).elements(), contains("r1", "r2", "r3"));
     assertThat(trace.acknowledged, empty());
+  }
+
+  @Test
+  void aMarkThatAnotherAttemptReplacedIsNotFinalizedAtTheEndEither() throws Exception {
+    SourceDriver driver =
+        start(new ReadLimits(3, 0), List.of(ScriptedSource.recordsToTheEnd("r", 9)));
+    driver.readEpoch(0);
+    MarkRecord written = driver.checkpoint().readMark(0, 1);
+    driver
+        .checkpoint()
+        .writeMark(0, MarkRecord.coded(1, 0, false, markAtStep(2), nextWriter(written)));
+
+    BeamReaderCache.retireAll(directory.toString());
+
+    assertThat(trace.acknowledged, empty());
+    assertEquals(1, trace.closed.get());
   }
 
   private static MarkRecord.Writer nextWriter(MarkRecord record) {
@@ -262,6 +279,17 @@ class SplitReadingTest {
         "the connection was lost", failure.getCause().getSuppressed()[0].getMessage());
     assertEquals(1, trace.closed.get());
     trace.failClose = false;
+  }
+
+  /** apache/beam#32207: an error is reported as an exception is. */
+  @Test
+  void aReaderWhoseClassesAreMissingFailsTheTaskByName() throws Exception {
+    SourceDriver driver = start(UNLIMITED, List.of(List.of(new LinkFailure("some/Client"))));
+
+    IOException failure = assertThrows(IOException.class, () -> driver.read(0, 0));
+
+    assertThat(failure.getMessage(), containsString(SourceDriver.FULL_NAME));
+    assertThat(failure.getCause(), instanceOf(NoClassDefFoundError.class));
   }
 
   @Test

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
@@ -66,6 +67,9 @@ final class KeyedTask extends LevelTask {
     WATERMARK
   }
 
+  /**
+   * @param state null if no step of the level has any
+   */
   KeyedTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -103,7 +107,7 @@ final class KeyedTask extends LevelTask {
 
   @Override
   void release(boolean succeeded) {
-    if (!succeeded) {
+    if (!succeeded && state != null) {
       state.abort();
     }
   }
@@ -128,7 +132,7 @@ final class KeyedTask extends LevelTask {
           KeyedStepRunners.create(
               root,
               graph(),
-              state.rows(),
+              state == null ? null : state.rows(),
               runtime().options(),
               address().processingTimeMillis());
       runners.add(runner);
@@ -159,14 +163,24 @@ final class KeyedTask extends LevelTask {
             startNanos = switchTo(active, runnerOfEdge[edge], startNanos);
             active = runnerOfEdge[edge];
           }
-          active.receive(record);
+          receive(active);
         }
       }
+    } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(active, "receiving an element", e);
     } finally {
       switchTo(active, null, startNanos);
       graph().metrics().activate(outer);
     }
     return true;
+  }
+
+  private void receive(KeyedStepRunner runner) {
+    try {
+      runner.receive(record);
+    } catch (IOException | RuntimeException e) {
+      throw runner.failure("reading an element out of the shuffle", e);
+    }
   }
 
   private long switchTo(KeyedStepRunner from, KeyedStepRunner to, long startNanos) {
@@ -204,10 +218,21 @@ final class KeyedTask extends LevelTask {
         }
       }
       return true;
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(runner, "the end of elements or a watermark", e);
     } finally {
       runner.statistics().addNanos(System.nanoTime() - startNanos);
       graph().metrics().activate(outer);
     }
+  }
+
+  /** Names the step, unless a step behind it has been named as the one that failed. */
+  private StepFailedException failure(KeyedStepRunner runner, String doing, Throwable cause) {
+    if (cause instanceof StepFailedException named) {
+      return named;
+    }
+    String name = runner == null ? "Level " + level.number() : runner.step().fullName();
+    return new StepFailedException(name, doing, cause);
   }
 
   private long inputWatermark(KeyedStepRunner runner) {
@@ -234,7 +259,9 @@ final class KeyedTask extends LevelTask {
     for (KeyedStepRunner runner : runners) {
       graph().setWatermark(runner.step().output(), runner.finish());
     }
-    state.commit();
+    if (state != null) {
+      state.commit();
+    }
     graph().finishEpoch();
   }
 }
