@@ -40,12 +40,15 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
 
   /**
    * Lets the running epoch finish and be committed, ends the query and returns when that is done.
-   * The checkpoint can be gone on with. A pipeline that has ended already stays what it is.
+   * The checkpoint can be gone on with. A pipeline that has ended already stays what it is. Neither
+   * a long trigger interval nor the pause of an idle pipeline delays it.
+   *
+   * @return the state the pipeline has ended in: CANCELLED, unless it ended otherwise before
    */
   @Override
   public State cancel() {
     pipeline.stop();
-    return pipeline.awaitEnd(null);
+    return await(null);
   }
 
   /**
@@ -53,13 +56,17 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
    *
    * @return the state the pipeline has ended in, or null if it goes on
    * @throws PipelineExecutionException if the pipeline has failed, with the user's exception as its
-   *     cause where the user's code failed
+   *     cause where the user's code failed. One of the suppressed exceptions of that names the step
+   * @throws IllegalStateException if the calling thread is interrupted, with the {@link
+   *     InterruptedException} as cause and the thread's interrupted status set. The pipeline goes on:
+   *     whoever wants it to end calls {@link #cancel}. As with other runners an interruption is not
+   *     passed off as the end of the time, which null stands for
    */
   @Override
   public State waitUntilFinish(org.joda.time.Duration duration) {
     Duration limit =
         duration.getMillis() > 0 ? Duration.ofMillis(duration.getMillis()) : null;
-    State state = pipeline.awaitEnd(limit);
+    State state = await(limit);
     if (state == State.FAILED) {
       throw new PipelineExecutionException(pipeline.failure());
     }
@@ -72,6 +79,10 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
     return waitUntilFinish(org.joda.time.Duration.ZERO);
   }
 
+  /**
+   * Attempted and committed values of what the user's code has counted. Those of the last epoch are
+   * committed when {@link #waitUntilFinish()} or {@link #cancel} returns.
+   */
   @Override
   public MetricResults metrics() {
     return pipeline.metrics().results();
@@ -89,9 +100,20 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
 
   /**
    * Spark's progress of the last epoch as JSON: sources by full name with rows, watermark, event
-   * times and backlog; keyed steps among the metrics of the sink. Null before the first epoch.
+   * times and backlog; keyed steps among the metrics of the sink. Null before the first epoch; after
+   * the end that of the last one.
    */
   public String progressJson() {
     return pipeline.progressJson();
+  }
+
+  private State await(Duration limit) {
+    try {
+      return pipeline.awaitEnd(limit);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(
+          "Interrupted while waiting for the pipeline " + pipeline.name() + ", which goes on.", e);
+    }
   }
 }

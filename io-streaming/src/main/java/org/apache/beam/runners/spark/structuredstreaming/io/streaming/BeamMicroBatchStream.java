@@ -210,9 +210,10 @@ public final class BeamMicroBatchStream
           new InterruptedIOException("Splitting " + registration.fullName() + " was interrupted.");
       interrupted.initCause(e);
       throw new UncheckedIOException(interrupted);
-    } catch (Throwable e) {
-      throw new IllegalStateException(
-          "Splitting the source of " + registration.fullName() + " failed: " + e, e);
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      throw new UncheckedIOException(
+          new SourceReadException(
+              "Splitting the source of " + registration.fullName() + " failed: " + e, e));
     }
     if (parts == null) {
       throw new IllegalStateException(

@@ -33,6 +33,7 @@ import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.spark.TaskContext;
 import org.checkerframework.checker.nullness.qual.Nullable;
 import org.joda.time.Instant;
 
@@ -41,35 +42,45 @@ import org.joda.time.Instant;
  * only until they are encoded, and do nothing when finalized without it. Everything that happens is
  * written to the {@link SourceTrace} of the source's name, in this JVM.
  */
-final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> {
+public final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> {
   /** One thing a split does when it is asked for a record. */
-  sealed interface Step extends Serializable {}
+  public sealed interface Step extends Serializable {}
 
   /** Gives a record. */
-  record Emit(String value, long millis) implements Step {}
+  public record Emit(String value, long millis) implements Step {}
 
   /** Moves the watermark, and goes on to the next step. */
-  record Watermark(long millis) implements Step {}
+  public record Watermark(long millis) implements Step {}
 
   /** Has no record this many times. */
-  record Pause(int times) implements Step {}
+  public record Pause(int times) implements Step {}
 
   /** Fails once in the life of the trace, then goes on to the next step. */
-  record FailOnce(String message) implements Step {}
+  public record FailOnce(String message) implements Step {}
 
   /** Fails as a class that is missing does. */
-  record LinkFailure(String missing) implements Step {}
+  public record LinkFailure(String missing) implements Step {}
+
+  /** Gives records {@code prefix + 0..count-1}, all at the same time. */
+  public record Burst(String prefix, int count, long millis) implements Step {}
+
+  /** Reports another watermark, be it an earlier one, and goes on to the next step. */
+  public record Regress(long millis) implements Step {}
 
   /** Gives records for ever, one for each second from the epoch on, and moves the watermark along. */
-  record Endless(String prefix) implements Step {}
+  public record Endless(String prefix) implements Step {}
 
-  static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+  public static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+
+  /** Where Spark tells tasks the number of the micro-batch they belong to. */
+  private static final String EPOCH_PROPERTY = "streaming.sql.batchId";
 
   private final String name;
   private final List<List<Step>> scripts;
   private final int split;
   private boolean withoutMarkCoder;
   private boolean failingMarkCoder;
+  private Coder<String> outputCoder = StringUtf8Coder.of();
 
   private ScriptedSource(String name, List<List<Step>> scripts, int split) {
     this.name = name;
@@ -78,12 +89,12 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   }
 
   /** A source of one split for each script. */
-  static ScriptedSource of(String name, List<List<Step>> scripts) {
+  public static ScriptedSource of(String name, List<List<Step>> scripts) {
     return new ScriptedSource(name, scripts, -1);
   }
 
   /** Steps that give records {@code prefix + 0..count-1} at seconds 0.., the watermark following. */
-  static List<Step> records(String prefix, int count) {
+  public static List<Step> records(String prefix, int count) {
     List<Step> steps = new ArrayList<>();
     for (int record = 0; record < count; record++) {
       steps.add(new Emit(prefix + record, record * 1000L));
@@ -93,19 +104,27 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
   }
 
   /** As {@link #records}, then the end of time. */
-  static List<Step> recordsToTheEnd(String prefix, int count) {
+  public static List<Step> recordsToTheEnd(String prefix, int count) {
     List<Step> steps = records(prefix, count);
     steps.add(new Watermark(END_OF_TIME));
     return steps;
   }
 
-  ScriptedSource withoutMarkCoder() {
+  /** The same source without a mark coder. */
+  public ScriptedSource withoutMarkCoder() {
     withoutMarkCoder = true;
     return this;
   }
 
-  ScriptedSource withFailingMarkCoder() {
+  /** The same source with a mark coder that always fails to encode. */
+  public ScriptedSource withFailingMarkCoder() {
     failingMarkCoder = true;
+    return this;
+  }
+
+  /** Names another coder for the records. */
+  public ScriptedSource withOutputCoder(Coder<String> coder) {
+    outputCoder = coder;
     return this;
   }
 
@@ -117,6 +136,7 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
       ScriptedSource source = new ScriptedSource(name, scripts, part);
       source.withoutMarkCoder = withoutMarkCoder;
       source.failingMarkCoder = failingMarkCoder;
+      source.outputCoder = outputCoder;
       splits.add(source);
     }
     return splits;
@@ -134,21 +154,30 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
 
   @Override
   public Coder<String> getOutputCoder() {
-    return StringUtf8Coder.of();
+    return outputCoder;
   }
 
   /** Where a reader stood: the step it is at, how much of it was done, and its watermark. */
-  static final class Mark implements UnboundedSource.CheckpointMark {
-    final int step;
-    final long done;
-    final long watermark;
+  public static final class Mark implements UnboundedSource.CheckpointMark {
+    public final int step;
+    public final long done;
+    public final long watermark;
     private final @Nullable ScriptedReader liveReader;
+    private final long epoch;
 
     Mark(int step, long done, long watermark, @Nullable ScriptedReader liveReader) {
+      this.epoch = epochOfTask();
       this.step = step;
       this.done = done;
       this.watermark = watermark;
       this.liveReader = liveReader;
+    }
+
+    /** The epoch whose task takes the mark, -1 outside of a query's task. */
+    private static long epochOfTask() {
+      TaskContext task = TaskContext.get();
+      String epoch = task == null ? null : task.getLocalProperty(EPOCH_PROPERTY);
+      return epoch == null ? -1 : Long.parseLong(epoch);
     }
 
     @Override
@@ -233,6 +262,17 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
             current = new Emit(endless.prefix() + done, done * 1000);
             watermark = done * 1000;
             done++;
+          } else if (next instanceof Burst burst) {
+            if (done < burst.count()) {
+              current = new Emit(burst.prefix() + done, burst.millis());
+              done++;
+            } else {
+              done = 0;
+              step++;
+            }
+          } else if (next instanceof Regress move) {
+            watermark = move.millis();
+            step++;
           } else if (next instanceof Emit emit) {
             current = emit;
             step++;
@@ -315,7 +355,7 @@ final class ScriptedSource extends UnboundedSource<String, ScriptedSource.Mark> 
 
     private void acknowledge(Mark mark) throws IOException {
       trace.check(!closed, "a mark finalized after its reader was closed");
-      trace.acknowledged(source.split, mark.step, records);
+      trace.acknowledged(source.split, mark.step, records, mark.epoch);
       if (trace.failFinalize) {
         throw new IOException("the acknowledgement did not arrive");
       }

@@ -23,29 +23,53 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.checkerframework.checker.nullness.qual.Nullable;
 
 /** What became of one {@link ScriptedSource} in this JVM. A test uses a source name of its own. */
-final class SourceTrace {
+public final class SourceTrace {
   /** A reader was created: for which split, and at which step of the script (null: no mark). */
-  record Opened(int split, @Nullable Integer step) {}
+  public record Opened(int split, @Nullable Integer step) {}
 
-  /** A live mark was finalized. */
-  record Acknowledged(int split, int step, long records) {}
+  /**
+   * A live mark was finalized: after how many records of its reader, and which epoch's task had taken
+   * it.
+   */
+  public record Acknowledged(int split, int step, long records, long epoch) {}
 
   private static final Map<String, SourceTrace> TRACES = new ConcurrentHashMap<>();
 
-  final AtomicInteger splitCalls = new AtomicInteger();
-  final AtomicInteger pulled = new AtomicInteger();
-  final AtomicInteger closed = new AtomicInteger();
-  final List<Opened> opened = new CopyOnWriteArrayList<>();
-  final List<Acknowledged> acknowledged = new CopyOnWriteArrayList<>();
-  final List<String> violations = new CopyOnWriteArrayList<>();
-  volatile boolean failClose;
-  volatile boolean failFinalize;
+  /** Calls of split(). */
+  public final AtomicInteger splitCalls = new AtomicInteger();
+
+  /** Records given by all readers. */
+  public final AtomicInteger pulled = new AtomicInteger();
+
+  /** Readers closed. */
+  public final AtomicInteger closed = new AtomicInteger();
+
+  /** Readers created, in order. */
+  public final List<Opened> opened = new CopyOnWriteArrayList<>();
+
+  /** Live marks finalized, in order. */
+  public final List<Acknowledged> acknowledged = new CopyOnWriteArrayList<>();
+
+  /** Breaches of Beam's contract towards sources; a test demands that there are none. */
+  public final List<String> violations = new CopyOnWriteArrayList<>();
+
+  /** Readers fail to close. */
+  public volatile boolean failClose;
+
+  /** Marks fail to be finalized, after they are noted. */
+  public volatile boolean failFinalize;
+
+  /** Told of every acknowledgement, on the thread that finalizes. */
+  public volatile Consumer<Acknowledged> onAcknowledged = acknowledgement -> {};
+
   private final Set<String> failures = ConcurrentHashMap.newKeySet();
 
-  static SourceTrace of(String name) {
+  /** The trace of the source of this name. */
+  public static SourceTrace of(String name) {
     return TRACES.computeIfAbsent(name, key -> new SourceTrace());
   }
 
@@ -53,8 +77,10 @@ final class SourceTrace {
     opened.add(new Opened(split, step));
   }
 
-  void acknowledged(int split, int step, long records) {
-    acknowledged.add(new Acknowledged(split, step, records));
+  void acknowledged(int split, int step, long records, long epoch) {
+    Acknowledged acknowledgement = new Acknowledged(split, step, records, epoch);
+    acknowledged.add(acknowledgement);
+    onAcknowledged.accept(acknowledgement);
   }
 
   boolean isFirst(int split, int step) {

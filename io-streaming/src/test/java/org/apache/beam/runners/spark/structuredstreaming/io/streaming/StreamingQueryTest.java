@@ -37,8 +37,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
@@ -76,6 +78,7 @@ class StreamingQueryTest {
   private SourceTrace trace;
   private Script script;
   private String registration;
+  private ReadLimits limits = TWENTY;
 
   @BeforeAll
   static void startSpark() {
@@ -121,7 +124,7 @@ class StreamingQueryTest {
         .checkpointDir(directory.toString())
         .stableId(100 + index)
         .desiredSplits(2)
-        .limits(TWENTY)
+        .limits(limits)
         .readerIdleTimeoutMillis(60_000)
         .gate(gate)
         .build();
@@ -315,9 +318,48 @@ class StreamingQueryTest {
     assertEquals("71", first.sources()[1].metrics().get(SourceMetricNames.BACKLOG_BYTES));
   }
 
+  /** apache/beam#4130: readers are closed when the query is stopped in the middle of an epoch. */
+  @Test
+  void aQueryThatIsStoppedWhileItReadsClosesItsReaders() throws Exception {
+    limits = new ReadLimits(0, 0);
+    StreamingQuery query =
+        start(
+            new ManualGate(1),
+            ScriptedSource.of(name, List.of(List.of(new ScriptedSource.Endless("e")))));
+    await(() -> trace.pulled.get() > 100);
+    query.stop();
+
+    await(() -> trace.closed.get() == 1);
+    assertThat(trace.acknowledged, empty());
+    assertEpochs(0);
+  }
+
+  @Test
+  void aQueryThatIsStoppedWhileItSplitsHasNotFailed() throws Exception {
+    CountDownLatch splitting = new CountDownLatch(1);
+    StreamingQuery query =
+        start(
+            new ManualGate(1),
+            new UnsplittableSource(
+                () -> {
+                  splitting.countDown();
+                  return new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+                }));
+    assertTrue(splitting.await(60, TimeUnit.SECONDS));
+    query.stop();
+
+    assertTrue(query.exception().isEmpty());
+  }
+
   @Test
   void aSourceThatFailsToSplitIsNamed() throws Exception {
-    StreamingQuery query = start(new ManualGate(1), new UnsplittableSource());
+    StreamingQuery query =
+        start(
+            new ManualGate(1),
+            new UnsplittableSource(
+                () -> {
+                  throw new TimeoutException("no such topic");
+                }));
 
     StreamingQueryException failure =
         assertThrows(StreamingQueryException.class, query::awaitTermination);
@@ -364,13 +406,20 @@ class StreamingQueryTest {
     }
   }
 
-  /** Cannot be split. */
+  /** Splits into nothing after the attempt, if that ends. */
   private static final class UnsplittableSource
       extends UnboundedSource<String, ScriptedSource.Mark> {
+    private final transient Callable<Boolean> attempt;
+
+    UnsplittableSource(Callable<Boolean> attempt) {
+      this.attempt = attempt;
+    }
+
     @Override
     public List<UnboundedSource<String, ScriptedSource.Mark>> split(
         int desiredNumSplits, PipelineOptions options) throws Exception {
-      throw new Exception("no such topic");
+      attempt.call();
+      return List.of();
     }
 
     @Override

@@ -33,7 +33,7 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
  * durable marks, again and again under other circumstances, and demands that every split gives the
  * same elements in the same order each time and that no watermark goes back.
  */
-final class UnboundedSourceHarness {
+public final class UnboundedSourceHarness {
   /** What happens to the reader between two epochs. */
   private enum Between {
     KEPT,
@@ -51,13 +51,13 @@ final class UnboundedSourceHarness {
    * @param source a source whose every split comes to the end of time
    * @param directory an empty directory for checkpoints
    */
-  UnboundedSourceHarness(UnboundedSource<?, ?> source, Path directory) {
+  public UnboundedSourceHarness(UnboundedSource<?, ?> source, Path directory) {
     this.source = source;
     this.directory = directory;
   }
 
   /** Reads the source in all ways, and returns what each split gave in all of them. */
-  List<List<String>> read() throws Exception {
+  public List<List<String>> read() throws Exception {
     List<List<String>> plain = readOnce(FULL, Between.KEPT);
     int splits = plain.size();
     String[] ways = {"one record each", "cramped to fewer records than splits", "five at a time"};

@@ -29,8 +29,11 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
+import org.apache.spark.sql.execution.streaming.CommitLog;
+import scala.Option;
 
 /**
  * The checkpoint directory of a pipeline, as the driver sees it at a start.
@@ -79,6 +82,27 @@ final class CheckpointDirectory {
   /** The directory with its scheme and authority. */
   String location() {
     return root.toString();
+  }
+
+  /**
+   * What two spellings of one directory have in common: on a local file system its real path, which
+   * has no symbolic links, elsewhere the qualified path.
+   */
+  String identity() {
+    if ("file".equals(root.toUri().getScheme())) {
+      try {
+        return "file:" + java.nio.file.Path.of(root.toUri().getPath()).toRealPath();
+      } catch (IOException e) {
+        throw new UncheckedIOException("The checkpoint directory " + root + " has just vanished", e);
+      }
+    }
+    return root.toString();
+  }
+
+  /** The last epoch that Spark has committed, -1 if there is none. */
+  long lastCommittedEpoch(SparkSession session) {
+    Option<Object> last = new CommitLog(session, new Path(root, "commits").toString()).getLatestBatchId();
+    return last.isEmpty() ? -1 : (Long) last.get();
   }
 
   String stateLocation() {

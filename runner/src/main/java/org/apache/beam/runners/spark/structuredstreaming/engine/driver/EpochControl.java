@@ -40,13 +40,13 @@ final class EpochControl implements EpochGate {
   private final long maxPauseMillis;
   private final LongConsumer onCommitted;
   private final PipelineProgress progress;
+  private final CompletableFuture<Void> ending = new CompletableFuture<>();
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
   private int answersLeft;
   private boolean answer;
   private boolean stopping;
   private boolean finished;
-  private boolean epochOpen;
   private long pauseMillis;
   private long lastEpochEndNanos;
 
@@ -68,9 +68,7 @@ final class EpochControl implements EpochGate {
       if (epoch > 0) {
         onCommitted.accept(epoch - 1);
       }
-      epochOpen = false;
       answer = decide();
-      epochOpen = answer;
       answersLeft = sources;
     }
     answersLeft--;
@@ -91,6 +89,9 @@ final class EpochControl implements EpochGate {
   synchronized void epochDone(EpochReport report) {
     lastEpochEndNanos = System.nanoTime();
     finished = report.isAtEndOfTime();
+    if (finished) {
+      ending.complete(null);
+    }
     pauseMillis =
         report.isActive() ? 0 : Math.min(maxPauseMillis, Math.max(FIRST_PAUSE_MILLIS, pauseMillis * 2));
   }
@@ -98,12 +99,8 @@ final class EpochControl implements EpochGate {
   /** Lets no further epoch begin. A running one goes on to its commit. */
   synchronized void stop() {
     stopping = true;
+    ending.complete(null);
     notifyAll();
-  }
-
-  /** Whether an epoch has begun that is not known to be committed. */
-  synchronized boolean isEpochOpen() {
-    return epochOpen;
   }
 
   /** Whether every source and step has come to the end of time. */
@@ -111,7 +108,12 @@ final class EpochControl implements EpochGate {
     return finished;
   }
 
-  /** Completes when no further epoch will begin and the last one is committed. */
+  /** Completes when no further epoch will begin; one that is running goes on to its commit. */
+  CompletableFuture<Void> ending() {
+    return ending;
+  }
+
+  /** Completes when, besides, a round for the next epoch has shown the last one to be committed. */
   CompletableFuture<Void> quiet() {
     return quiet;
   }

@@ -18,7 +18,9 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.FailureTransport;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceReadException;
+import org.apache.spark.sql.streaming.StreamingQueryException;
 
 /** Finds in what Spark reports of a failed query what really failed. */
 final class Failures {
@@ -29,7 +31,7 @@ final class Failures {
   /**
    * The failure to show to the user. Where a step or a source of the pipeline failed by the user's
    * code, it is the user's own exception, with the one that names the step among its suppressed
-   * ones; otherwise {@code failure} itself.
+   * ones; otherwise what Spark says.
    */
   static Throwable rootOf(Throwable failure) {
     Throwable current = failure;
@@ -39,14 +41,15 @@ final class Failures {
       }
       current = current.getCause();
     }
-    return failure;
+    boolean wrapped = failure instanceof StreamingQueryException && failure.getCause() != null;
+    return wrapped ? failure.getCause() : failure;
   }
 
   private static Throwable namingStep(Throwable step) {
-    Throwable user = step.getCause();
-    if (user == null) {
+    if (step.getCause() == null) {
       return step;
     }
+    Throwable user = FailureTransport.original(step.getCause());
     user.addSuppressed(new PipelineStepFailure(step.getMessage()));
     return user;
   }

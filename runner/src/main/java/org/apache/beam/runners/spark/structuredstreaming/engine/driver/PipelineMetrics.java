@@ -62,6 +62,15 @@ public final class PipelineMetrics {
     }
   }
 
+  /** Makes final what epochs up to {@code epoch} have counted, of those not yet known as committed. */
+  synchronized void committedUpTo(long epoch) {
+    for (Long known : List.copyOf(uncommitted.keySet())) {
+      if (known <= epoch) {
+        epochCommitted(known);
+      }
+    }
+  }
+
   /** A snapshot. */
   public synchronized MetricResults results() {
     MetricsContainerStepMap attemptedCopy = new MetricsContainerStepMap();

@@ -92,6 +92,16 @@ public final class PipelineProgress {
     return named;
   }
 
+  /** Progress of a source in the last epoch, null before the first. */
+  synchronized SourceProgress source(int sourceIndex) {
+    return sources.get(sourceIndex);
+  }
+
+  /** Progress of a keyed step in the last epoch, null before the first. */
+  synchronized StepProgress step(int stepIndex) {
+    return steps.get(stepIndex);
+  }
+
   synchronized Map<String, String> sourceMetrics(int sourceIndex) {
     SourceProgress source = sources.get(sourceIndex);
     Map<String, String> metrics = new HashMap<>();
@@ -104,7 +114,9 @@ public final class PipelineProgress {
       metrics.put(SourceMetricNames.MAX_EVENT_TIME, text(source.maxEventTimeMillis()));
       metrics.put(SourceMetricNames.AVG_EVENT_TIME, text(source.averageEventTimeMillis()));
     }
-    metrics.put(SourceMetricNames.BACKLOG_BYTES, Long.toString(source.backlogBytes()));
+    if (source.backlogBytes() >= 0) {
+      metrics.put(SourceMetricNames.BACKLOG_BYTES, Long.toString(source.backlogBytes()));
+    }
     return metrics;
   }
 

@@ -18,34 +18,58 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * The pipelines of this driver: those that run, by name and by checkpoint directory, neither of
- * which two may share, and the last ones that have ended, with how and why.
+ * The pipelines of this driver: those that run, of which no two have the same name or checkpoint
+ * directory, and the last {@value #MAX_ENDED} that have ended, with how and why. Any thread may ask.
  */
 public final class PipelineRegistry {
-  private static final int MAX_ENDED = 100;
+  static final int MAX_ENDED = 100;
+
   private static final Map<String, StreamingPipeline> RUNNING = new LinkedHashMap<>();
-  private static final Deque<StreamingPipeline> ENDED = new ArrayDeque<>();
+  private static final Deque<PipelineSnapshot> ENDED = new ArrayDeque<>();
 
   private PipelineRegistry() {}
 
   /** Pipelines that have not ended, in the order of their start. */
-  public static List<StreamingPipeline> running() {
+  public static List<PipelineSnapshot> running() {
     synchronized (RUNNING) {
-      return List.copyOf(RUNNING.values());
+      return RUNNING.values().stream().map(StreamingPipeline::snapshot).toList();
     }
   }
 
   /** The last pipelines that have ended, in the order of their ends. */
-  public static List<StreamingPipeline> ended() {
+  public static List<PipelineSnapshot> ended() {
     synchronized (RUNNING) {
       return List.copyOf(ENDED);
     }
+  }
+
+  /**
+   * The pipeline of a name, query id or run id: the running one, or else the last that has ended.
+   */
+  public static Optional<PipelineSnapshot> find(String nameOrId) {
+    List<PipelineSnapshot> latestFirst = new ArrayList<>();
+    synchronized (RUNNING) {
+      latestFirst.addAll(running());
+      for (Iterator<PipelineSnapshot> each = ENDED.descendingIterator(); each.hasNext(); ) {
+        latestFirst.add(each.next());
+      }
+    }
+    return latestFirst.stream()
+        .filter(
+            pipeline ->
+                Stream.of(pipeline.name(), pipeline.id(), pipeline.runId())
+                    .anyMatch(nameOrId::equals))
+        .findFirst();
   }
 
   /**
@@ -61,7 +85,7 @@ public final class PipelineRegistry {
               "A pipeline named " + pipeline.name() + " is running already. Set another --jobName,"
                   + " or cancel the running one.");
         }
-        if (other.checkpointLocation().equals(pipeline.checkpointLocation())) {
+        if (other.checkpointIdentity().equals(pipeline.checkpointIdentity())) {
           throw new IllegalStateException(
               "The checkpoint directory " + pipeline.checkpointLocation() + " is in use by the running"
                   + " pipeline " + other.name() + ". Set another --checkpointDir, or cancel that one.");
@@ -75,7 +99,7 @@ public final class PipelineRegistry {
   static void ended(StreamingPipeline pipeline) {
     synchronized (RUNNING) {
       if (RUNNING.remove(pipeline.name(), pipeline)) {
-        ENDED.addLast(pipeline);
+        ENDED.addLast(pipeline.snapshot());
         if (ENDED.size() > MAX_ENDED) {
           ENDED.removeFirst();
         }

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
@@ -40,7 +42,10 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.apache.spark.sql.streaming.Trigger;
+import org.apache.spark.util.AccumulatorContext$;
 import org.apache.spark.util.SerializableConfiguration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -50,6 +55,8 @@ import scala.reflect.ClassTag$;
  * pipeline that is restarted has one after the other.
  */
 final class QueryStart {
+  private static final Logger LOG = LoggerFactory.getLogger(QueryStart.class);
+  private static final long COMMIT_CHECK_MILLIS = 5;
   private static final ClassTag<EngineSetup> SETUP = ClassTag$.MODULE$.apply(EngineSetup.class);
 
   private final String runKey;
@@ -57,6 +64,7 @@ final class QueryStart {
   private final CheckpointDirectory checkpoint;
   private final EpochControl control;
   private final Broadcast<EngineSetup> setup;
+  private final ReportAccumulator reports = new ReportAccumulator();
   private final CompletableFuture<Throwable> terminated = new CompletableFuture<>();
   private StreamingQuery query;
 
@@ -103,10 +111,9 @@ final class QueryStart {
             new SerializableConfiguration(session.sessionState().newHadoopConf()),
             options.getReaderIdleTimeoutMillis());
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
-    ReportAccumulator reports = new ReportAccumulator();
     // Those of failed attempts too: they count as attempted.
-    reports.register(session.sparkContext(), Option.empty(), true);
-    EpochRunner runner = new EpochRunner(session, plan, start.setup, reports);
+    start.reports.register(session.sparkContext(), Option.empty(), true);
+    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports);
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
@@ -133,14 +140,33 @@ final class QueryStart {
     return terminated;
   }
 
-  /** Ends the query now and waits for that; an epoch that is running is not committed. */
-  void stopQuery() {
+  /** Waits until the query has ended, or is to end because no further epoch will begin. */
+  void awaitEnding() {
+    CompletableFuture.anyOf(terminated, control.ending()).join();
+  }
+
+  /**
+   * Ends a query that begins no further epoch, once its last epoch is committed, and waits for that.
+   * It need not come to its next trigger for it, which may be long in coming.
+   */
+  void end() throws InterruptedException {
+    CompletableFuture<Object> idle = CompletableFuture.anyOf(terminated, control.quiet());
+    while (!idle.isDone() && query.status().isTriggerActive()) {
+      try {
+        idle.get(COMMIT_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        LOG.trace("The last epoch of {} is not committed yet", query.name(), e);
+      } catch (ExecutionException e) {
+        throw new IllegalStateException(e);
+      }
+    }
     try {
       query.stop();
     } catch (TimeoutException e) {
       throw new IllegalStateException(
           "The query of " + query.name() + " does not stop: its thread is stuck.", e);
     }
+    terminated.join();
   }
 
   /** Removes everything that this start put into driver and executors. The query has ended. */
@@ -148,7 +174,10 @@ final class QueryStart {
     EngineSinkProvider.unregister(runKey);
     BeamSourceRegistry.unregister(runKey);
     ExecutorCleanup.run(session.sparkContext(), runKey, checkpoint.location());
-    setup.destroy();
+    AccumulatorContext$.MODULE$.remove(reports.id());
+    if (!session.sparkContext().isStopped()) {
+      setup.destroy();
+    }
   }
 
   private void startQuery(Plan plan, SparkStructuredStreamingPipelineOptions options)
@@ -172,7 +201,7 @@ final class QueryStart {
     try {
       query.awaitTermination();
       terminated.complete(null);
-    } catch (StreamingQueryException | RuntimeException e) {
+    } catch (StreamingQueryException | RuntimeException | Error e) {
       terminated.complete(e);
     }
   }

@@ -20,35 +20,63 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.SparkSession;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
 
 /**
- * The Spark session that pipelines run in: the user's active one, or the runner's own, which is
- * shared by all pipelines of the JVM and stopped when the last of them ends.
+ * The Spark session that pipelines run in.
+ *
+ * <ul>
+ *   <li>With {@code useActiveSparkSession} the user's active one.
+ *   <li>Otherwise the runner's own, which all pipelines of the JVM share and which is stopped when
+ *       the last of them ends.
+ *   <li>Spark allows one application in a JVM: where the user's code has started it, its session is
+ *       used as with the option. What the runner has not made it never stops.
+ * </ul>
  */
 final class SparkSessions {
+  private static final Logger LOG = LoggerFactory.getLogger(SparkSessions.class);
+
   private static SparkSession own;
   private static int users;
 
   private SparkSessions() {}
 
-  /** The session for a pipeline; every call but for an active session needs a {@link #release}. */
+  /** The session for a pipeline; every call needs a {@link #release}. */
   static synchronized SparkSession acquire(SparkStructuredStreamingPipelineOptions options) {
     if (options.getUseActiveSparkSession()) {
-      return active();
+      SparkSession active = active();
+      countUser(active);
+      return active;
     }
     if (own == null || own.sparkContext().isStopped()) {
-      own = create(options);
+      own = null;
       users = 0;
+      Option<SparkContext> running = SparkContext$.MODULE$.getActive();
+      if (running.isDefined() && !running.get().isStopped()) {
+        LOG.warn(
+            "Pipeline {} runs in the Spark application {} that this JVM has already, on {};"
+                + " --sparkMaster={} is ignored",
+            options.getJobName(),
+            running.get().appName(),
+            running.get().master(),
+            options.getSparkMaster());
+        return SparkSession.builder().sparkContext(running.get()).getOrCreate();
+      }
+      own = create(options);
     }
-    users++;
+    countUser(own);
     return own;
   }
 
   /** Ends a pipeline's use of its session. */
   static synchronized void release(
       SparkSession session, SparkStructuredStreamingPipelineOptions options) {
-    if (options.getUseActiveSparkSession() || session != own) {
+    if (own == null || session.sparkContext() != own.sparkContext()) {
       return;
     }
     users--;
@@ -58,9 +86,16 @@ final class SparkSessions {
     }
   }
 
+  /** A session of the runner's own must not be stopped under a pipeline that found it active. */
+  private static void countUser(SparkSession session) {
+    if (own != null && session.sparkContext() == own.sparkContext()) {
+      users++;
+    }
+  }
+
   private static SparkSession active() {
-    scala.Option<SparkSession> active = SparkSession.getActiveSession();
-    if (active.isEmpty()) {
+    Option<SparkSession> active = SparkSession.getActiveSession();
+    if (active.isEmpty() || active.get().sparkContext().isStopped()) {
       active = SparkSession.getDefaultSession();
     }
     if (active.isEmpty() || active.get().sparkContext().isStopped()) {
@@ -72,18 +107,55 @@ final class SparkSessions {
   }
 
   private static SparkSession create(SparkStructuredStreamingPipelineOptions options) {
-    SparkConf conf = new SparkConf();
+    SparkConf conf = conf(new SparkConf(), options);
+    try {
+      return SparkSession.builder().config(conf).getOrCreate();
+    } catch (Exception e) {
+      // Spark declares nothing and throws its checked exception.
+      throw new IllegalStateException(
+          "No Spark session can be made on the master " + conf.get("spark.master") + ": "
+              + e.getMessage()
+              + ". Check --sparkMaster and that the master can be reached.",
+          e);
+    }
+  }
+
+  /**
+   * What the options say of a new session, where {@code conf} says nothing already.
+   *
+   * @param conf what spark-submit and system properties have set
+   */
+  static SparkConf conf(SparkConf conf, SparkStructuredStreamingPipelineOptions options) {
     if (!conf.contains("spark.master")) {
       conf.setMaster(options.getSparkMaster());
     }
     if (!conf.contains("spark.app.name")) {
-      String name = options.getAppName();
-      conf.setAppName(name == null ? options.getJobName() : name);
+      conf.setAppName(options.getJobName());
     }
-    List<String> staged = StagedFiles.of(conf.get("spark.master"), options);
+    String master = conf.get("spark.master");
+    if (options.getCheckpointDir() == null) {
+      requireLocal(master);
+    }
+    List<String> staged = StagedFiles.of(master, options);
     if (!staged.isEmpty()) {
-      conf.set("spark.jars", String.join(",", staged));
+      String given = conf.get("spark.jars", "");
+      String jars = String.join(",", staged);
+      conf.set("spark.jars", given.isEmpty() ? jars : given + "," + jars);
     }
-    return SparkSession.builder().config(conf).getOrCreate();
+    return conf;
+  }
+
+  /**
+   * Checks that a directory of this machine would do as a checkpoint.
+   *
+   * @throws IllegalArgumentException if the executors run on other machines
+   */
+  static void requireLocal(String master) {
+    if (!master.startsWith("local")) {
+      throw new IllegalArgumentException(
+          "--checkpointDir is not set, and on the master " + master
+              + " a local directory would not reach the executors. Set it to a directory on a file"
+              + " system that driver and executors share.");
+    }
   }
 }

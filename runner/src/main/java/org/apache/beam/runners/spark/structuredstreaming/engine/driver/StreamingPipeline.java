@@ -20,11 +20,9 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
@@ -50,7 +48,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class StreamingPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(StreamingPipeline.class);
-  private static final long STOP_CHECK_MILLIS = 50;
+  private static final int MAX_BACKOFF_DOUBLINGS = 10;
 
   private final Plan plan;
   private final SparkStructuredStreamingPipelineOptions options;
@@ -59,12 +57,17 @@ public final class StreamingPipeline {
   private final boolean temporaryCheckpoint;
   private final PipelineProgress progress;
   private final PipelineMetrics metrics = new PipelineMetrics();
+  private final PipelineGauges gauges;
+  private final Instant startTime = Instant.now();
+  private final String checkpointIdentity;
+  private final CountDownLatch stopRequested = new CountDownLatch(1);
   private final CountDownLatch ended = new CountDownLatch(1);
   private int parallelism;
   private volatile QueryStart current;
-  private volatile boolean stopping;
+  private volatile StreamingQueryProgress progressOfEarlierStart;
   private volatile State state = State.RUNNING;
   private volatile Throwable failure;
+  private volatile Instant endTime;
 
   private StreamingPipeline(
       Plan plan,
@@ -77,7 +80,9 @@ public final class StreamingPipeline {
     this.session = session;
     this.checkpoint = checkpoint;
     this.temporaryCheckpoint = temporaryCheckpoint;
+    this.checkpointIdentity = checkpoint.identity();
     this.progress = new PipelineProgress(plan);
+    this.gauges = new PipelineGauges(options.getJobName(), plan, progress);
   }
 
   /** Starts a pipeline; its query runs when this returns. After an exception nothing is left. */
@@ -85,6 +90,7 @@ public final class StreamingPipeline {
       Plan plan, SparkStructuredStreamingPipelineOptions options) {
     SparkSession session = SparkSessions.acquire(options);
     try {
+      refuseSpeculation(session);
       boolean temporary = options.getCheckpointDir() == null;
       String location =
           temporary ? temporaryDirectory(session, options) : options.getCheckpointDir();
@@ -92,17 +98,31 @@ public final class StreamingPipeline {
           CheckpointDirectory.open(location, session.sessionState().newHadoopConf());
       StreamingPipeline pipeline =
           new StreamingPipeline(plan, options, session, checkpoint, temporary);
-      PipelineRegistry.claim(pipeline);
       try {
+        PipelineRegistry.claim(pipeline);
         pipeline.begin();
         return pipeline;
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         PipelineRegistry.release(pipeline);
+        pipeline.gauges.remove();
+        pipeline.deleteTemporaryCheckpoint();
         throw e;
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       SparkSessions.release(session, options);
       throw e;
+    }
+  }
+
+  /**
+   * Two copies of a task that reads a split write two marks for one epoch, and nothing says which of
+   * them goes with the output that Spark uses.
+   */
+  private static void refuseSpeculation(SparkSession session) {
+    if (session.sparkContext().getConf().getBoolean("spark.speculation", false)) {
+      throw new IllegalArgumentException(
+          "spark.speculation is on in the Spark session: two copies of a task that reads a source"
+              + " could disagree on what was read. Turn it off for Beam pipelines.");
     }
   }
 
@@ -114,6 +134,24 @@ public final class StreamingPipeline {
   /** The checkpoint directory, qualified. */
   public String checkpointLocation() {
     return checkpoint.location();
+  }
+
+  /** The same for every spelling of the checkpoint directory. */
+  String checkpointIdentity() {
+    return checkpointIdentity;
+  }
+
+  public PipelineSnapshot snapshot() {
+    StreamingQuery query = current == null ? null : current.query();
+    return new PipelineSnapshot(
+        name(),
+        query == null ? null : query.id().toString(),
+        query == null ? null : query.runId().toString(),
+        checkpointLocation(),
+        state,
+        failure,
+        startTime,
+        endTime);
   }
 
   public State state() {
@@ -138,15 +176,16 @@ public final class StreamingPipeline {
     return current.query();
   }
 
-  /** Spark's progress of the last epoch as JSON, null before the first. */
+  /** Spark's progress of the last epoch as JSON, null before the first. It outlives the query. */
   public String progressJson() {
     StreamingQueryProgress last = query().lastProgress();
-    return last == null ? null : last.json();
+    StreamingQueryProgress shown = last == null ? progressOfEarlierStart : last;
+    return shown == null ? null : shown.json();
   }
 
   /** Asks the pipeline to end after the epoch that is running. Returns at once. */
   public void stop() {
-    stopping = true;
+    stopRequested.countDown();
     current.control().stop();
   }
 
@@ -154,30 +193,21 @@ public final class StreamingPipeline {
    * Waits for the pipeline's end.
    *
    * @param limit how long at most, null for ever
-   * @return the final state, or null if it goes on; interruption counts as the end of the wait
+   * @return the final state, or null if it goes on
+   * @throws InterruptedException if the waiting thread is interrupted; the pipeline goes on
    */
-  public State awaitEnd(Duration limit) {
-    try {
-      if (limit == null) {
-        ended.await();
-      } else if (!ended.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-        return null;
-      }
-      return state;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  public State awaitEnd(Duration limit) throws InterruptedException {
+    if (limit == null) {
+      ended.await();
+    } else if (!ended.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
       return null;
     }
+    return state;
   }
 
   private static String temporaryDirectory(
       SparkSession session, SparkStructuredStreamingPipelineOptions options) {
-    if (!session.sparkContext().master().startsWith("local")) {
-      throw new IllegalArgumentException(
-          "--checkpointDir is not set, and on the master " + session.sparkContext().master()
-              + " a local directory would not reach the executors. Set it to a directory on a file"
-              + " system that driver and executors share.");
-    }
+    SparkSessions.requireLocal(session.sparkContext().master());
     try {
       String directory = Files.createTempDirectory("beam-checkpoint-").toUri().toString();
       LOG.info(
@@ -204,6 +234,7 @@ public final class StreamingPipeline {
           parallelism,
           options.getParallelism());
     }
+    gauges.register();
     current = startQuery();
     LOG.info(
         "Pipeline {} runs as query {} with {} levels, {} sources and {} partitions, checkpoint {}",
@@ -227,14 +258,16 @@ public final class StreamingPipeline {
     State end = State.FAILED;
     try {
       end = runToEnd();
-    } catch (RuntimeException | InterruptedException | ExecutionException e) {
+    } catch (Throwable e) {
+      // Whatever it is, whoever waits for the pipeline is to hear of it.
       failure = e;
+      LOG.error("Pipeline {} has failed", name(), e);
     } finally {
       end(end);
     }
   }
 
-  private State runToEnd() throws InterruptedException, ExecutionException {
+  private State runToEnd() throws InterruptedException {
     int failures = 0;
     long epochOfLastFailure = -1;
     while (true) {
@@ -245,12 +278,13 @@ public final class StreamingPipeline {
       long epoch = progress.epoch();
       failures = epoch > epochOfLastFailure ? 1 : failures + 1;
       epochOfLastFailure = epoch;
-      if (failures > options.getMaxRestarts() || stopping) {
+      if (failures > options.getMaxRestarts() || isStopRequested() || isSparkStopped()) {
         failure = Failures.rootOf(failed);
         LOG.error("Pipeline {} has failed in epoch {}", name(), epoch + 1, failure);
         return State.FAILED;
       }
-      long backoff = options.getRestartBackoffMillis() << Math.min(failures - 1, 10);
+      long backoff =
+          options.getRestartBackoffMillis() << Math.min(failures - 1, MAX_BACKOFF_DOUBLINGS);
       LOG.warn(
           "Pipeline {} failed in epoch {} and is started again from its checkpoint in {} ms,"
               + " restart {} of {}",
@@ -260,66 +294,67 @@ public final class StreamingPipeline {
           failures,
           options.getMaxRestarts(),
           failed);
-      ended.await(backoff, TimeUnit.MILLISECONDS);
+      if (stopRequested.await(backoff, TimeUnit.MILLISECONDS)) {
+        return State.CANCELLED;
+      }
       current = startQuery();
-      if (stopping) {
+      if (isStopRequested()) {
         current.control().stop();
       }
     }
   }
 
   /**
-   * Waits for the current query's end and removes what is left of it.
+   * Waits for the current query's end, takes note of what it committed and removes what is left of
+   * it.
    *
    * @return its failure, or null if it ended as it should
    */
-  private Throwable awaitQuery() throws InterruptedException, ExecutionException {
+  private Throwable awaitQuery() throws InterruptedException {
     QueryStart start = current;
-    CompletableFuture<Throwable> terminated = start.terminated();
-    CompletableFuture<Object> either =
-        CompletableFuture.anyOf(terminated, start.control().quiet());
     try {
-      while (!terminated.isDone()) {
-        if (either.isDone() || isStoppedBetweenEpochs(start)) {
-          start.stopQuery();
-          terminated.get();
-        } else {
-          awaitAtMost(either, STOP_CHECK_MILLIS);
-        }
+      start.awaitEnding();
+      start.end();
+      if (start.query().lastProgress() != null) {
+        progressOfEarlierStart = start.query().lastProgress();
       }
-      return start.control().quiet().isDone() ? null : terminated.get();
+      // The round for the next epoch, which would tell of the last one's commit, has not come.
+      metrics.committedUpTo(checkpoint.lastCommittedEpoch(session));
+      return start.terminated().join();
     } finally {
       start.cleanUp();
     }
   }
 
-  /** Whether the query waits for a trigger that may be long in coming, and is to stop. */
-  private boolean isStoppedBetweenEpochs(QueryStart start) {
-    return stopping
-        && !start.query().status().isTriggerActive()
-        && progress.epoch() >= 0;
+  private boolean isStopRequested() {
+    return stopRequested.getCount() == 0;
   }
 
-  private static void awaitAtMost(CompletableFuture<?> future, long millis)
-      throws InterruptedException, ExecutionException {
-    try {
-      future.get(millis, TimeUnit.MILLISECONDS);
-    } catch (TimeoutException e) {
-      LOG.trace("Still waiting", e);
-    }
+  private boolean isSparkStopped() {
+    return session.sparkContext().isStopped();
   }
 
-  private void end(State end) {
-    PipelineRegistry.ended(this);
+  private void deleteTemporaryCheckpoint() {
     try {
       if (temporaryCheckpoint) {
         checkpoint.delete();
       }
     } catch (IOException e) {
       LOG.warn("The temporary checkpoint {} cannot be deleted", checkpoint.location(), e);
-    } finally {
+    }
+  }
+
+  private void end(State end) {
+    try {
+      gauges.remove();
+      deleteTemporaryCheckpoint();
       SparkSessions.release(session, options);
+    } catch (RuntimeException e) {
+      LOG.warn("Pipeline {} could not remove all that was its own", name(), e);
+    } finally {
+      endTime = Instant.now();
       state = end;
+      PipelineRegistry.ended(this);
       LOG.info("Pipeline {} has ended as {}", name(), end);
       ended.countDown();
     }

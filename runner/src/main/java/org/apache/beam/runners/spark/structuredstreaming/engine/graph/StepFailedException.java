@@ -17,30 +17,25 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.ObjectOutputStream;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.FailureTransport;
 
 /**
  * A step of the pipeline failed. The message names the step and what it was doing; the cause is the
- * user's own exception where it was the user's code that failed. It reaches the driver as an
- * object: a cause that cannot be serialized is replaced by one of the same text and stack.
+ * user's own exception where it was the user's code that failed, by way of {@link
+ * FailureTransport}.
  */
 public final class StepFailedException extends RuntimeException {
+  /**
+   * @throws OutOfMemoryError if that is the cause: the executor's JVM is to see it as it is
+   */
   public StepFailedException(String fullName, String doing, Throwable cause) {
     super(fullName + ": " + doing + " failed: " + cause, transportable(cause));
   }
 
   private static Throwable transportable(Throwable cause) {
-    try (ObjectOutputStream out = new ObjectOutputStream(new ByteArrayOutputStream())) {
-      out.writeObject(cause);
-      return cause;
-    } catch (IOException e) {
-      RuntimeException copy = new RuntimeException(cause.toString());
-      copy.setStackTrace(cause.getStackTrace());
-      copy.addSuppressed(
-          new IllegalArgumentException("The original exception cannot be serialized: " + e));
-      return copy;
+    if (cause instanceof OutOfMemoryError fatal) {
+      throw fatal;
     }
+    return FailureTransport.toDriver(cause);
   }
 }

@@ -122,6 +122,25 @@ public final class StepRows implements StateRows {
     return rows.scan(prefix);
   }
 
+  @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    checkPrefix(prefix);
+    Iterator<StateRow> drained = rows.drain(prefix);
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return drained.hasNext();
+      }
+
+      @Override
+      public StateRow next() {
+        StateRow row = drained.next();
+        changeTotals(-1, -((long) prefix.length + row.suffix().length + row.value().length));
+        return row;
+      }
+    };
+  }
+
   /** Stores the totals among the rows below; does not flush those, which other steps share. */
   @Override
   public void flush() {

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
@@ -165,6 +166,8 @@ final class KeyedTask extends LevelTask {
           receive(active);
         }
       }
+    } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(active, "receiving an element", e);
     } finally {
       switchTo(active, null, startNanos);
       graph().metrics().activate(outer);
@@ -215,10 +218,21 @@ final class KeyedTask extends LevelTask {
         }
       }
       return true;
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(runner, "the end of elements or a watermark", e);
     } finally {
       runner.statistics().addNanos(System.nanoTime() - startNanos);
       graph().metrics().activate(outer);
     }
+  }
+
+  /** Names the step, unless a step behind it has been named as the one that failed. */
+  private StepFailedException failure(KeyedStepRunner runner, String doing, Throwable cause) {
+    if (cause instanceof StepFailedException named) {
+      return named;
+    }
+    String name = runner == null ? "Level " + level.number() : runner.step().fullName();
+    return new StepFailedException(name, doing, cause);
   }
 
   private long inputWatermark(KeyedStepRunner runner) {

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
@@ -77,6 +78,9 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
         }
       } catch (IOException e) {
         throw new UncheckedIOException(e);
+      } catch (LinkageError | StackOverflowError e) {
+        // Of a coder, say, where no step's runner has caught it: to be told from Spark's own.
+        throw new StepFailedException("Level " + address.level() + " of the pipeline", "a task", e);
       }
     }
     return true;
@@ -123,7 +127,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
         runtime.release(address.level(), graph);
       } else {
         graph.output().reset();
-        EngineRuntime.tearDown(graph);
+        runtime.discard(graph);
         reports.add(report(false));
       }
     }

@@ -29,6 +29,7 @@ import static org.hamcrest.Matchers.lessThan;
 
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Random;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStoreFixture.StoreKind;
@@ -105,7 +106,7 @@ class CachedStateRowsTest {
       String prefix = "p" + random.nextInt(PREFIXES);
       String suffix = "s" + random.nextInt(SUFFIXES);
       Map<String, String> expected = model.computeIfAbsent(prefix, key -> new HashMap<>());
-      switch (random.nextInt(6)) {
+      switch (random.nextInt(7)) {
         case 0, 1 -> {
           String value = "v".repeat(random.nextInt(30)) + i;
           if (expected.containsKey(suffix) || random.nextBoolean()) {
@@ -124,12 +125,34 @@ class CachedStateRowsTest {
             assertThat(scan(rows, prefix), equalTo(expected));
           }
         }
+        case 4 -> {
+          if (random.nextInt(8) == 0) {
+            model.put(prefix, drainAndKeepSome(rows, prefix, expected));
+          }
+        }
         default -> {
           byte[] value = rows.get(bytes(prefix), bytes(suffix));
           assertThat(value == null ? null : text(value), equalTo(expected.get(suffix)));
         }
       }
     }
+  }
+
+  /** Drains a prefix; every other row is written again as soon as it is drained. */
+  private static Map<String, String> drainAndKeepSome(
+      StateRows rows, String prefix, Map<String, String> expected) {
+    Map<String, String> drained = new HashMap<>();
+    Map<String, String> kept = new HashMap<>();
+    for (Iterator<StateRow> each = rows.drain(bytes(prefix)); each.hasNext(); ) {
+      StateRow row = each.next();
+      drained.put(text(row.suffix()), text(row.value()));
+      if (drained.size() % 2 == 0) {
+        rows.insert(bytes(prefix), row.suffix(), bytes("kept"));
+        kept.put(text(row.suffix()), "kept");
+      }
+    }
+    assertThat(drained, equalTo(expected));
+    return kept;
   }
 
   private static Map<String, Map<String, String>> copy(Map<String, Map<String, String>> model) {

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Rows in a map, which count how often each is touched. */
-final class CountingStateRows implements StateRows {
+public final class CountingStateRows implements StateRows {
   final Map<ByteKey, Map<ByteKey, byte[]>> rows = new HashMap<>();
   final Map<List<ByteKey>, Integer> gets = new HashMap<>();
   final Map<List<ByteKey>, Integer> writes = new HashMap<>();
@@ -75,6 +75,14 @@ final class CountingStateRows implements StateRows {
   }
 
   @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    List<StateRow> found = new ArrayList<>();
+    scan(prefix).forEachRemaining(found::add);
+    found.forEach(row -> remove(prefix, row.suffix()));
+    return found.iterator();
+  }
+
+  @Override
   public void flush() {}
 
   void resetCounts() {
@@ -84,7 +92,8 @@ final class CountingStateRows implements StateRows {
     scannedRows = 0;
   }
 
-  int size() {
+  /** Number of rows. */
+  public int size() {
     return rows.values().stream().mapToInt(Map::size).sum();
   }
 }

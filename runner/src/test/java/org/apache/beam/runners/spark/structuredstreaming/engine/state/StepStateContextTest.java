@@ -27,10 +27,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.beam.runners.core.StateInternals;
 import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.runners.core.StateNamespaces;
 import org.apache.beam.runners.core.StateTag;
 import org.apache.beam.runners.core.StateTags;
+import org.apache.beam.sdk.coders.ByteArrayCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.state.BagState;
@@ -59,6 +61,16 @@ class StepStateContextTest {
         GlobalWindow.Coder.INSTANCE,
         clock,
         maxLiveKeys);
+  }
+
+  private StepStateContext<String> contextOfBytes(long maxHeldBytes) {
+    return new StepStateContext<>(
+        new StepRows(store, 1, "Step"),
+        StringUtf8Coder.of(),
+        GlobalWindow.Coder.INSTANCE,
+        clock,
+        1_000_000,
+        maxHeldBytes);
   }
 
   private static byte[] key(String key) {
@@ -102,6 +114,36 @@ class StepStateContextTest {
     for (int i = 0; i < 20; i++) {
       assertThat(count(next.forKey(key("k" + i))).read(), is(5));
     }
+  }
+
+  @Test
+  void theBytesThatCellsHoldBackStayWithinTheLimitAndAreGivenBack() {
+    StepStateContext<String> context = contextOfBytes(10_000);
+    StateTag<ValueState<byte[]>> blob = StateTags.value("blob", ByteArrayCoder.of());
+    for (int i = 0; i < 500; i++) {
+      StateInternals state = context.forKey(key("k" + i % 60)).stateInternals();
+      // After the call at most the key asked for is above the limit: each adds less than 1000.
+      assertThat(context.heldBytes(), lessThanOrEqualTo(10_000L));
+      state.state(NAMESPACE, BAG).add("x".repeat(i));
+      state.state(NAMESPACE, blob).write(new byte[i / 2]);
+    }
+    context.flush();
+    StepStateContext<String> next = contextOfBytes(1);
+    for (int key = 0; key < 60; key++) {
+      StateInternals state = next.forKey(key("k" + key)).stateInternals();
+      List<String> elements = new ArrayList<>();
+      state.state(NAMESPACE, BAG).read().forEach(elements::add);
+      List<String> expected = new ArrayList<>();
+      for (int i = key; i < 500; i += 60) {
+        expected.add("x".repeat(i));
+      }
+      assertThat(elements, is(expected));
+      state.state(NAMESPACE, BAG).clear();
+      state.state(NAMESPACE, blob).clear();
+      assertThat(next.heldBytes(), is(0L));
+    }
+    next.flush();
+    assertThat(store.size(), is(0));
   }
 
   @Test

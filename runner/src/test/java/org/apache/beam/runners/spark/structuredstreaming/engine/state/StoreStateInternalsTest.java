@@ -50,7 +50,7 @@ public abstract class StoreStateInternalsTest extends StateInternalsTest {
     fixture = new StateStoreFixture(provider(), directory.getRoot().toPath());
     StepRows rows = fixture.beginStep();
     byte[] key = "dummyKey".getBytes(StandardCharsets.UTF_8);
-    return new StepStateInternals<>("dummyKey", key, rows, new HoldIndex(rows), new ByteWriter());
+    return new StepStateInternals<>("dummyKey", key, rows, new HoldIndex(rows), new CellMemory());
   }
 
   @After

@@ -27,7 +27,9 @@ import static org.hamcrest.Matchers.nullValue;
 import static org.hamcrest.Matchers.startsWith;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -132,6 +134,31 @@ class StoreStateRowsTest {
     rows.abort();
     rows.abort();
     assertThat(scan(fixture.openRows(), "p"), equalTo(Map.of("a", "1")));
+    fixture.abort();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void afterACommitThatFailedTheEpochIsAbortedAndRunsAgain(StoreKind kind) throws IOException {
+    StateStoreFixture fixture = new StateStoreFixture(kind, directory);
+    fixture.openRows().put(bytes("p"), bytes("a"), bytes("1"));
+    fixture.commitRows();
+    StoreStateRows rows = fixture.openRows();
+    rows.put(bytes("p"), bytes("a"), bytes("lost"));
+    // The directory the next version is to appear in is gone while the commit runs.
+    Path partition = directory.resolve("state/1/0");
+    Path aside = Files.move(partition, directory.resolve("aside"));
+    Files.createFile(partition);
+    assertThrows(Exception.class, rows::commit);
+    rows.abort();
+    Files.delete(partition);
+    Files.move(aside, partition);
+    StoreStateRows again = fixture.openRows();
+    assertThat(scan(again, "p"), equalTo(Map.of("a", "1")));
+    again.put(bytes("p"), bytes("a"), bytes("2"));
+    fixture.commitRows();
+    fixture.restart();
+    assertThat(scan(fixture.openRows(), "p"), equalTo(Map.of("a", "2")));
     fixture.abort();
   }
 
