@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -148,7 +149,8 @@ public final class PlanFingerprint {
    * Why a checkpoint of the plan {@code stored} cannot be continued by the plan {@code now}; empty
    * if it can. The sources have to be the same in the same order, with marks coded the same; every
    * step with state has to be there still, be of the same kind, and have the same coders and
-   * windowing. Levels may differ; steps without state and new steps are of no concern.
+   * windowing. As the state store of a step is that of its level, it has to stand on the same level,
+   * and a new one on a level that had state. Steps without state are of no concern.
    */
   public static List<String> incompatibilities(PlanFingerprint stored, PlanFingerprint now) {
     List<String> differences = new ArrayList<>();
@@ -159,7 +161,27 @@ public final class PlanFingerprint {
         compareState(before, nowByName.get(before.get(NAME)), differences);
       }
     }
+    compareNewState(stored, now, differences);
     return differences;
+  }
+
+  /** A level without state has no store of the epochs before that a new step could begin in. */
+  private static void compareNewState(
+      PlanFingerprint stored, PlanFingerprint now, List<String> differences) {
+    Map<String, Map<String, String>> storedByName = stored.byName();
+    Set<String> levelsWithState =
+        stored.steps.stream()
+            .filter(step -> STATEFUL.contains(step.get(KIND)))
+            .map(step -> step.get(LEVELS))
+            .collect(Collectors.toSet());
+    for (Map<String, String> step : now.steps) {
+      if (STATEFUL.contains(step.get(KIND))
+          && !storedByName.containsKey(step.get(NAME))
+          && !levelsWithState.contains(step.get(LEVELS))) {
+        differences.add(
+            describe(step) + " is new on level " + step.get(LEVELS) + ", which had no state");
+      }
+    }
   }
 
   private static void compareSources(
@@ -187,14 +209,23 @@ public final class PlanFingerprint {
 
   private static void compareState(
       Map<String, String> before, Map<String, String> after, List<String> differences) {
-    String step = "step '" + before.get(NAME) + "' (" + before.get(KIND) + ")";
+    String step = describe(before);
     if (after == null) {
       differences.add(step + " is gone, but has state");
     } else if (!before.get(KIND).equals(after.get(KIND))) {
       differences.add(step + " has become a step of kind " + after.get(KIND) + ", but has state");
     } else {
       compareDurable(step, before, after, differences);
+      if (!before.get(LEVELS).equals(after.get(LEVELS))) {
+        differences.add(
+            step + " was on level " + before.get(LEVELS) + " and is on level " + after.get(LEVELS)
+                + ", as other shuffles are before it now; its state is kept by level");
+      }
     }
+  }
+
+  private static String describe(Map<String, String> step) {
+    return "step '" + step.get(NAME) + "' (" + step.get(KIND) + ")";
   }
 
   private static void compareDurable(

@@ -34,6 +34,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.coders.IterableCoder;
 import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.coders.NullableCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
@@ -90,18 +91,46 @@ class PlanFingerprintTest {
   }
 
   @Test
-  void addedLeavesKeyedStepsAndShufflesContinue() {
+  void addedLeavesAndKeyedStepsBesideOthersContinue() {
     assertThat(
         differences(
             PlanFingerprintTest::group,
             pipeline -> {
-              PCollection<String> read =
-                  source(pipeline, "read").apply("spread", Reshuffle.viaRandomKey());
+              PCollection<String> read = source(pipeline, "read");
               PCollection<KV<String, String>> keyed = keyed(read, 10, StringUtf8Coder.of());
-              keyed.apply("group", GroupByKey.create()).apply("leaf", ParDo.of(new PassFn<>()));
+              keyed
+                  .apply("group", GroupByKey.create())
+                  .apply("leaf", ParDo.of(new PassFn<>()))
+                  .setCoder(KvCoder.of(StringUtf8Coder.of(), IterableCoder.of(StringUtf8Coder.of())))
+                  .apply("spread behind", Reshuffle.viaRandomKey());
               keyed.apply("count", Count.perKey());
             }),
         empty());
+  }
+
+  @Test
+  void aStepWhoseStateIsOnAnotherLevelNowIsNamed() {
+    assertThat(
+        differences(
+            PlanFingerprintTest::group,
+            pipeline ->
+                keyed(
+                        source(pipeline, "read").apply("spread", Reshuffle.viaRandomKey()),
+                        10,
+                        StringUtf8Coder.of())
+                    .apply("group", GroupByKey.create())),
+        contains(
+            "step 'group' (group-by-key) was on level 1 and is on level 2, as other shuffles are"
+                + " before it now; its state is kept by level"));
+  }
+
+  @Test
+  void aNewStepOnALevelThatHadNoStateIsNamed() {
+    assertThat(
+        differences(
+            PlanFingerprintTest::group,
+            pipeline -> group(pipeline).apply("again", GroupByKey.create())),
+        contains("step 'again' (group-by-key) is new on level 2, which had no state"));
   }
 
   @Test

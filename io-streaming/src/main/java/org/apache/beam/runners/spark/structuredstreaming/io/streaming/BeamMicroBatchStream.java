@@ -18,10 +18,12 @@
 package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.apache.beam.sdk.io.UnboundedSource;
@@ -201,14 +203,26 @@ public final class BeamMicroBatchStream
           registration
               .source()
               .split(registration.desiredSplits(), registration.options().get());
+    } catch (InterruptedException e) {
+      // How Spark recognizes that the query is being stopped.
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted =
+          new InterruptedIOException("Splitting " + registration.fullName() + " was interrupted.");
+      interrupted.initCause(e);
+      throw new UncheckedIOException(interrupted);
     } catch (Exception | LinkageError | StackOverflowError e) {
       throw new UncheckedIOException(
           new SourceReadException(
               "Splitting the source of " + registration.fullName() + " failed: " + e, e));
     }
+    if (parts == null) {
+      throw new IllegalStateException(
+          "Splitting the source of " + registration.fullName() + " gave no list of splits.");
+    }
     List<byte[]> serialized = new ArrayList<>();
     for (UnboundedSource<?, ?> part : parts) {
       try {
+        Objects.requireNonNull(part, "split");
         serialized.add(SerializableUtils.serializeToByteArray(part));
       } catch (RuntimeException e) {
         throw new IllegalStateException(

@@ -47,10 +47,11 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>A batch that starts at {@code s} gets the cached reader iff the entry is idle, {@code p = s}
  *       and its restorer confirms that this very reader wrote the durable mark at {@code s}.
- *   <li>{@code pending(p)} is finalized, on the live mark object, iff epoch {@code p - 1} is
- *       committed: when a batch starts at {@code s = p} (Spark starts no epoch before the one before
- *       is committed), or when a reader is retired and the commit log says so. It is finalized at
- *       most once and, as an entry holds one at a time, in the order in which marks were taken.
+ *   <li>{@code pending(p)} is finalized, on the live mark object, iff this reader wrote the durable
+ *       mark at {@code p} and epoch {@code p - 1} is committed: when a batch starts at {@code s = p}
+ *       (Spark starts no epoch before the one before is committed), or when a reader is retired and
+ *       the commit log says so. It is finalized at most once and, as an entry holds one at a time, in
+ *       the order in which marks were taken.
  *   <li>In every other case the entry is closed without finalizing, and the next reader is restored
  *       from the durable mark at its start epoch.
  *   <li>A second attempt that finds the entry in use never waits for it and never shares it: it
@@ -207,8 +208,9 @@ public final class BeamReaderCache {
   }
 
   /**
-   * Retires the readers of a query that has ended: finalizes the marks whose epoch Spark committed,
-   * closes and forgets the readers. One that a task still holds is closed by that task, without
+   * Retires the readers of a query that has ended, those of this JVM: to be called in each executor,
+   * or left to the sweepers there. Finalizes the marks whose epoch Spark committed, closes and forgets
+   * the readers. One that a task still holds is closed by that task, without
    * finalizing.
    *
    * @param checkpointDir root checkpoint location of the query
@@ -288,6 +290,7 @@ public final class BeamReaderCache {
   public static final class CachedReader<T> {
     private final String key;
     private final String name;
+    private final MarkRestorer restorer;
     private final UnboundedReader<T> reader;
     private final @Nullable Coder<CheckpointMark> markCoder;
     private final long idleTimeoutMillis;
@@ -307,12 +310,14 @@ public final class BeamReaderCache {
     CachedReader(
         String key,
         ReaderOpening<T> opening,
+        MarkRestorer restorer,
         UnboundedReader<T> reader,
         @Nullable Coder<CheckpointMark> markCoder,
         long epoch,
         byte @Nullable [] codedMark) {
       this.key = key;
       this.name = opening.name();
+      this.restorer = restorer;
       this.reader = reader;
       this.markCoder = markCoder;
       this.idleTimeoutMillis = opening.idleTimeoutMillis();
@@ -357,7 +362,18 @@ public final class BeamReaderCache {
 
     /** The mark as the source's own coder writes it; null if the source has no mark coder. */
     byte @Nullable [] encode(CheckpointMark mark) throws IOException {
-      return markCoder == null ? null : CoderUtils.encodeToByteArray(markCoder, mark);
+      if (markCoder == null) {
+        return null;
+      }
+      try {
+        return CoderUtils.encodeToByteArray(markCoder, mark);
+      } catch (IllegalArgumentException e) {
+        // How CoderUtils reports an IOException: it is the coder's own, as nothing else writes.
+        if (e.getCause() instanceof IOException failure) {
+          throw failure;
+        }
+        throw e;
+      }
     }
 
     /**
@@ -403,7 +419,8 @@ public final class BeamReaderCache {
       }
       try {
         reader.close();
-      } catch (Exception | LinkageError | StackOverflowError e) {
+      } catch (Throwable e) {
+        rethrowIfFatal(e);
         if (underWay != null) {
           underWay.addSuppressed(e);
         } else {
@@ -415,12 +432,20 @@ public final class BeamReaderCache {
     /** Ends an idle reader's life: finalizes what is committed and closes. */
     private void retire() {
       if (pending != null) {
-        long committed = committedEpoch.getAsLong();
-        if (committed >= epoch - 1) {
-          finalizePending();
-        } else {
-          LOG.info("The mark of {} at epoch {} is dropped: the last committed epoch is {}.",
-              name, epoch, committed);
+        try {
+          long committed = committedEpoch.getAsLong();
+          if (committed >= epoch - 1 && restorer.confirms(epoch, this)) {
+            finalizePending();
+          } else {
+            LOG.info(
+                "The mark of {} at epoch {} is dropped: another attempt's mark counts, or the last"
+                    + " committed epoch, {}, is too early.",
+                name,
+                epoch,
+                committed);
+          }
+        } catch (IOException | RuntimeException e) {
+          LOG.warn("The mark of {} at epoch {} is dropped.", name, epoch, e);
         }
       }
       discard(null);
@@ -435,8 +460,16 @@ public final class BeamReaderCache {
       }
       try {
         mark.finalizeCheckpoint();
-      } catch (Exception | LinkageError | StackOverflowError e) {
+      } catch (Throwable e) {
+        rethrowIfFatal(e);
         LOG.warn("The mark of {} at epoch {} failed to be finalized.", name, epoch, e);
+      }
+    }
+
+    /** No memory is the JVM's affair and not the source's. */
+    private static void rethrowIfFatal(Throwable failure) {
+      if (failure instanceof OutOfMemoryError fatal) {
+        throw fatal;
       }
     }
 

@@ -18,16 +18,11 @@
 package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 
 import java.io.DataInputStream;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
-import org.apache.spark.sql.execution.streaming.CheckpointFileManager.CancellableFSDataOutputStream;
 import org.apache.spark.util.SerializableConfiguration;
 import org.checkerframework.checker.nullness.qual.Nullable;
 import org.slf4j.Logger;
@@ -64,7 +59,7 @@ public final class BeamSourceCheckpoint {
   private final Path directory;
   private final Path splitsFile;
   private final Path marksDirectory;
-  private volatile @Nullable CheckpointFileManager files;
+  private volatile @Nullable AtomicFiles files;
 
   /**
    * @param checkpointDir root checkpoint location of the query
@@ -99,7 +94,7 @@ public final class BeamSourceCheckpoint {
    * @throws IOException if the file is damaged or belongs to another transform
    */
   public @Nullable List<byte[]> readSplits() throws IOException {
-    byte[] file = read(splitsFile);
+    byte[] file = files().read(splitsFile);
     if (file == null) {
       return null;
     }
@@ -124,13 +119,8 @@ public final class BeamSourceCheckpoint {
 
   /** Stores the splits; called once by the driver, before any mark is written. */
   public void writeSplits(List<byte[]> splits) throws IOException {
-    access(
-        "The directory " + marksDirectory + " cannot be made.",
-        () -> {
-          fileManager().mkdirs(marksDirectory);
-          return true;
-        });
-    write(
+    files().makeDirectory(marksDirectory);
+    files().write(
         splitsFile,
         DurableFile.encode(
             DurableFile.Kind.SPLITS,
@@ -163,7 +153,7 @@ public final class BeamSourceCheckpoint {
   }
 
   private @Nullable MarkRecord readMarkFile(int split, Path path) throws IOException {
-    byte[] file = read(path);
+    byte[] file = files().read(path);
     if (file == null) {
       return null;
     }
@@ -187,7 +177,9 @@ public final class BeamSourceCheckpoint {
   /**
    * Stores the record from which its epoch starts, over one that an earlier attempt left. An attempt
    * that another one has superseded is refused, so that a task which Spark has given up does not
-   * replace what counts.
+   * replace what counts, unless both write in the same moment. Of two attempts the later one counts:
+   * that holds for every repetition Spark orders, but not for speculative execution, under which a
+   * source that does not read the same records twice is not safe.
    *
    * @throws IOException if a later attempt of the same application has written the record
    */
@@ -212,7 +204,7 @@ public final class BeamSourceCheckpoint {
   }
 
   private void writeMarkFile(int split, Path path, MarkRecord record) throws IOException {
-    write(
+    files().write(
         path,
         DurableFile.encode(
             DurableFile.Kind.MARK,
@@ -225,7 +217,7 @@ public final class BeamSourceCheckpoint {
 
   /** Deletes the mark of one epoch, if there is one: it has fallen out of what is retained. */
   public void deleteMark(int split, long epoch) throws IOException {
-    delete(markFile(split, Long.toString(epoch)));
+    files().delete(markFile(split, Long.toString(epoch)));
   }
 
   /**
@@ -233,11 +225,10 @@ public final class BeamSourceCheckpoint {
    * start of a query; in between {@link #deleteMark} keeps the number of marks from growing.
    */
   public void purgeMarksBefore(long epoch) throws IOException {
-    for (FileStatus status : list(marksDirectory)) {
-      String name = status.getPath().getName();
+    for (String name : files().list(marksDirectory)) {
       long markEpoch = number(name.substring(name.indexOf('-') + 1));
       if (markEpoch >= 0 && markEpoch < epoch) {
-        delete(status.getPath());
+        files().delete(new Path(marksDirectory, name));
       }
     }
   }
@@ -249,8 +240,8 @@ public final class BeamSourceCheckpoint {
   public long readSparkCommittedEpoch() {
     long latest = -1;
     try {
-      for (FileStatus status : list(new Path(checkpointDir, "commits"))) {
-        latest = Math.max(latest, number(status.getPath().getName()));
+      for (String name : files().list(new Path(checkpointDir, "commits"))) {
+        latest = Math.max(latest, number(name));
       }
     } catch (IOException e) {
       LOG.warn("The commit log under {} cannot be read.", checkpointDir, e);
@@ -271,80 +262,12 @@ public final class BeamSourceCheckpoint {
     return new Path(marksDirectory, split + "-" + epoch);
   }
 
-  private FileStatus[] list(Path path) throws IOException {
-    FileStatus[] files =
-        access(
-            "The directory " + path + " cannot be listed.",
-            () -> ifPresent(() -> fileManager().list(path)));
-    return files == null ? new FileStatus[0] : files;
-  }
-
-  private byte @Nullable [] read(Path path) throws IOException {
-    return access(
-        "The file " + path + " cannot be read.",
-        () ->
-            ifPresent(
-                () -> {
-                  try (FSDataInputStream in = fileManager().open(path)) {
-                    return in.readAllBytes();
-                  }
-                }));
-  }
-
-  private void write(Path path, byte[] file) throws IOException {
-    access(
-        "The file " + path + " cannot be written.",
-        () -> {
-          CancellableFSDataOutputStream out = fileManager().createAtomic(path, true);
-          try {
-            out.write(file);
-            out.close();
-            return true;
-          } catch (IOException | RuntimeException | Error e) {
-            out.cancel();
-            throw e;
-          }
-        });
-  }
-
-  private void delete(Path path) throws IOException {
-    access(
-        "The file " + path + " cannot be deleted.",
-        () -> {
-          fileManager().delete(path);
-          return true;
-        });
-  }
-
-  /** What can be done with the file system; Spark's file manager is Scala and declares nothing. */
-  @FunctionalInterface
-  private interface Access<T> {
-    T run() throws IOException;
-  }
-
-  /** The outcome, or null if the file or directory does not exist. */
-  private static <T> @Nullable T ifPresent(Access<T> access) throws IOException {
-    try {
-      return access.run();
-    } catch (FileNotFoundException e) {
-      return null;
+  private AtomicFiles files() throws IOException {
+    AtomicFiles known = files;
+    if (known == null) {
+      known = AtomicFiles.at(directory, configuration.value());
+      files = known;
     }
-  }
-
-  private static <T> @Nullable T access(String failure, Access<T> access) throws IOException {
-    try {
-      return access.run();
-    } catch (IOException e) {
-      throw new IOException(failure, e);
-    }
-  }
-
-  private CheckpointFileManager fileManager() {
-    CheckpointFileManager manager = files;
-    if (manager == null) {
-      manager = CheckpointFileManager.create(directory, configuration.value());
-      files = manager;
-    }
-    return manager;
+    return known;
   }
 }

@@ -64,11 +64,15 @@ record ReaderOpening<T>(
               + " be restored (" + key + "). The checkpoint is incomplete.");
     }
     boolean fresh = durable == null || restorer.isFresh(durable);
-    return openAt(key, epoch, source, fresh ? null : durable);
+    return openAt(key, epoch, source, fresh ? null : durable, restorer);
   }
 
   private <M extends CheckpointMark> CachedReader<T> openAt(
-      String key, long epoch, UnboundedSource<T, M> split, byte @Nullable [] durable)
+      String key,
+      long epoch,
+      UnboundedSource<T, M> split,
+      byte @Nullable [] durable,
+      MarkRestorer restorer)
       throws IOException {
     Coder<M> markCoder = split.getCheckpointMarkCoder();
     if (markCoder == null && durable != null) {
@@ -83,7 +87,7 @@ record ReaderOpening<T>(
       throw new IllegalStateException(
           "createReader of " + split.getClass().getName() + " returned no reader for " + name + ".");
     }
-    return new CachedReader<>(key, this, reader, erase(markCoder), epoch, durable);
+    return new CachedReader<>(key, this, restorer, reader, erase(markCoder), epoch, durable);
   }
 
   @SuppressWarnings("unchecked") // the coder is given marks of its own source's readers alone

@@ -90,7 +90,7 @@ public final class SourceRegistration {
     return options;
   }
 
-  /** Root checkpoint location of the query. */
+  /** Root checkpoint location of the query: absolute, as executors use it too. */
   public String checkpointDir() {
     return checkpointDir;
   }

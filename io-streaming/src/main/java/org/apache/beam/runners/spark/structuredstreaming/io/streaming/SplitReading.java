@@ -96,7 +96,7 @@ public final class SplitReading {
     try {
       this.start = SplitStart.of(source, splitId, epoch, writer);
       this.cached = start.acquireReader();
-    } catch (Exception | LinkageError | StackOverflowError e) {
+    } catch (Throwable e) {
       throw failure("opening the reader", e);
     }
     CURRENT.set(this);

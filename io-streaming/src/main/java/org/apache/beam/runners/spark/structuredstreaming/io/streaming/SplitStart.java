@@ -121,8 +121,13 @@ final class SplitStart implements MarkRestorer {
 
   /** At epoch 0 no batch was completed, so whatever is cached is of another time. */
   @Override
-  public boolean confirms(long atEpoch, CachedReader<?> reader) {
-    return atEpoch > 0 && record().writer().equals(reader.writer());
+  public boolean confirms(long atEpoch, CachedReader<?> reader) throws IOException {
+    if (atEpoch == 0) {
+      return false;
+    }
+    MarkRecord durable =
+        atEpoch == epoch ? record() : source.checkpoint().readMark(splitId, atEpoch);
+    return durable != null && durable.writer().equals(reader.writer());
   }
 
   /**

@@ -109,7 +109,8 @@ public abstract class KeyedStepRunner {
     statistics.addLateRows(elements);
   }
 
-  final StepFailedException failure(String doing, Throwable cause) {
+  /** The failure of this step, or of one behind it where that is what {@code cause} is. */
+  public final StepFailedException failure(String doing, Throwable cause) {
     return cause instanceof StepFailedException already
         ? already
         : new StepFailedException(step.fullName(), doing, cause);

@@ -42,7 +42,7 @@ public final class KeyedStepRunners {
   /**
    * The runner of {@code root} for one epoch.
    *
-   * @param rows of the level and partition
+   * @param rows of the level and partition, null if no step of the level has state
    * @param processingTimeMillis the epoch's processing time
    */
   public static KeyedStepRunner create(
@@ -62,26 +62,21 @@ public final class KeyedStepRunners {
       return new ReduceFnStepRunner(
           step, output, container, stepRows, options, processingTimeMillis);
     }
-    boolean earliest =
-        step.windowingStrategy().getTimestampCombiner() == TimestampCombiner.EARLIEST;
+    return windowMajor(step, output, container, stepRows, processingTimeMillis);
+  }
+
+  static KeyedStepRunner windowMajor(
+      KeyedStep step,
+      ElementReceiver output,
+      MetricsContainerImpl container,
+      StepRows rows,
+      long processingTimeMillis) {
     if (step instanceof GroupByKeyStep group) {
-      return new WindowMajorRunner<>(
-          step,
-          output,
-          container,
-          stepRows,
-          new GroupingPanes(group, stepRows),
-          earliest,
-          processingTimeMillis);
+      GroupingPanes panes = new GroupingPanes(group, rows);
+      return new WindowMajorRunner<>(step, output, container, rows, panes, processingTimeMillis);
     }
-    return new WindowMajorRunner<>(
-        step,
-        output,
-        container,
-        stepRows,
-        new CombiningPanes((CombineStep) step),
-        earliest,
-        processingTimeMillis);
+    CombiningPanes panes = new CombiningPanes((CombineStep) step);
+    return new WindowMajorRunner<>(step, output, container, rows, panes, processingTimeMillis);
   }
 
   /** Whether windows alone say when panes are due: see {@link WindowMajorRunner}. */

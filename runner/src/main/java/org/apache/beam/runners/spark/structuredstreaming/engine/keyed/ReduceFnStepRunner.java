@@ -22,6 +22,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.ReduceFnRunner;
+import org.apache.beam.runners.core.StateNamespace;
+import org.apache.beam.runners.core.StateNamespaces.WindowNamespace;
+import org.apache.beam.runners.core.TimerInternals.TimerData;
 import org.apache.beam.runners.core.UnsupportedSideInputReader;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.core.triggers.ExecutableTriggerStateMachine;
@@ -40,6 +43,7 @@ import org.apache.beam.sdk.state.TimeDomain;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.util.construction.TriggerTranslation;
+import org.apache.beam.sdk.values.CausedByDrain;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.WindowedValue;
 import org.apache.beam.sdk.values.WindowedValues;
@@ -135,14 +139,13 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
 
   @Override
   public Work endOfElements() {
-    return Work.each(collected.entries(), this::process)
-        .then(
-            Work.each(
-                List.of(collected),
-                table -> {
-                  table.clear();
-                  collectedBytes = 0;
-                }));
+    return Work.sequence(
+        Work.each(collected.entries(), this::process),
+        Work.once(
+            () -> {
+              collected.clear();
+              collectedBytes = 0;
+            }));
   }
 
   @Override
@@ -178,14 +181,39 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
       return false;
     }
     try {
-      ReduceFnRunner<Object, Object, Object, BoundedWindow> runner =
-          runner(state.forKey(fired.key()));
+      KeyState<Object> key = state.forKey(fired.key());
+      deleteTimersOfExpired(key, fired.timer());
+      ReduceFnRunner<Object, Object, Object, BoundedWindow> runner = runner(key);
       runner.onTimers(List.of(fired.timer()));
       runner.persist();
     } catch (Exception e) {
       throw failure("firing the timer of " + fired.timer().getTimestamp(), e);
     }
     return true;
+  }
+
+  /**
+   * When the watermark passes a window's end and its expiry at once, both timers are due, and the
+   * first does all there is to do. The other must not come behind it in a call of its own: to
+   * ReduceFnRunner it would be a window without elements whose pane on time is still to be emitted.
+   */
+  private void deleteTimersOfExpired(KeyState<Object> key, TimerData fired) {
+    BoundedWindow window = ((WindowNamespace<?>) fired.getNamespace()).getWindow();
+    Instant expiry = LateDataUtils.garbageCollectionTime(window, windowing.getAllowedLateness());
+    if (expiry.getMillis() < watermarks.inputWatermark()) {
+      deleteTimer(key, fired.getNamespace(), window.maxTimestamp());
+      deleteTimer(key, fired.getNamespace(), expiry);
+    }
+  }
+
+  private static void deleteTimer(
+      KeyState<Object> key, StateNamespace namespace, Instant timestamp) {
+    // The id that runners-core gives to the timers of a window.
+    TimerData timer =
+        TimerData.of(
+            namespace, timestamp, timestamp, TimeDomain.EVENT_TIME, CausedByDrain.NORMAL);
+    key.timerInternals()
+        .deleteTimer(namespace, timer.getTimerId(), timer.getTimerFamilyId(), timer.getDomain());
   }
 
   private ReduceFnRunner<Object, Object, Object, BoundedWindow> runner(KeyState<Object> key) {

@@ -34,6 +34,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
+import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.WindowedValues;
 import org.joda.time.Instant;
@@ -91,12 +92,12 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
       MetricsContainerImpl container,
       StepRows rows,
       Panes<E> panes,
-      boolean holdsAtEarliest,
       long processingTimeMillis) {
     super(step, output, container);
     this.rows = rows;
     this.panes = panes;
-    this.holdsAtEarliest = holdsAtEarliest;
+    this.holdsAtEarliest =
+        step.windowingStrategy().getTimestampCombiner() == TimestampCombiner.EARLIEST;
     this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.keyCoder = (Coder<Object>) step.keyCoder();
     this.windowCoder = step.input().windowCoder();
@@ -134,14 +135,11 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
 
   @Override
   public Work endOfElements() {
-    List<WindowState<E>> late = windows.endedBefore(watermarks.inputWatermark());
-    Work work = Work.NONE;
-    for (WindowState<E> window : late) {
-      if (!window.touched().isEmpty()) {
-        work = work.then(latePanes(window));
-      }
-    }
-    return work;
+    return Work.sequence(
+        windows.endedBefore(watermarks.inputWatermark()).stream()
+            .filter(window -> !window.touched().isEmpty())
+            .map(this::latePanes)
+            .iterator());
   }
 
   @Override
@@ -152,15 +150,11 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
     if (now == before) {
       return Work.NONE;
     }
-    Work work = Work.NONE;
-    for (WindowState<E> window : windows.endedBefore(now)) {
-      if (!window.isFired()) {
-        work = work.then(onTimePanes(window, now));
-      } else if (window.expiryMillis() < now) {
-        work = work.then(expire(window));
-      }
-    }
-    return work;
+    return Work.sequence(
+        windows.endedBefore(now).stream()
+            .filter(window -> !window.isFired() || window.expiryMillis() < now)
+            .map(window -> window.isFired() ? expire(window) : onTimePanes(window, now))
+            .iterator());
   }
 
   @Override
@@ -198,19 +192,21 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
 
   /** Panes of a window that has ended before: of the keys that got elements in this epoch. */
   private Work latePanes(WindowState<E> window) {
-    return Work.each(
+    return Work.sequence(
+        Work.each(
             window.touched().entries(),
             entry -> {
               readStored(window, entry, rows.get(window.panesPrefix(), entry.key()));
               emitPane(window, entry, false);
               write(window, entry);
-            })
-        .then(once(() -> {
-          window.touched().clear();
-          if (!window.isFired()) {
-            window.setFired();
-          }
-        }));
+            }),
+        Work.once(
+            () -> {
+              window.touched().clear();
+              if (!window.isFired()) {
+                window.setFired();
+              }
+            }));
   }
 
   /** Panes of a window that ends now: of the keys that have rows, then of those that are new. */
@@ -219,7 +215,7 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
     Work storedKeys =
         window.isStored()
             ? Work.each(
-                () -> rows.scan(window.panesPrefix()), row -> fireStored(window, row, last))
+                () -> rows.drain(window.panesPrefix()), row -> fireStored(window, row, last))
             : Work.NONE;
     Work newKeys =
         Work.each(
@@ -229,15 +225,17 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
                 fire(window, entry, last);
               }
             });
-    return storedKeys
-        .then(newKeys)
-        .then(once(() -> {
-          window.touched().clear();
-          window.setFired();
-          if (last) {
-            windows.remove(window);
-          }
-        }));
+    return Work.sequence(
+        storedKeys,
+        newKeys,
+        Work.once(
+            () -> {
+              window.touched().clear();
+              window.setFired();
+              if (last) {
+                windows.remove(window);
+              }
+            }));
   }
 
   private void fireStored(WindowState<E> window, StateRow row, boolean last) {
@@ -245,9 +243,6 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
     E entry = touched == null ? panes.create(row.suffix(), 0) : touched;
     readStored(window, entry, row.value());
     fire(window, entry, last);
-    if (last) {
-      rows.remove(window.panesPrefix(), row.suffix());
-    }
   }
 
   private void fire(WindowState<E> window, E entry, boolean last) {
@@ -260,11 +255,9 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
 
   /** Removes all rows of a window that fired in an earlier epoch and takes no more elements. */
   private Work expire(WindowState<E> window) {
-    Work rowsOfKeys =
-        Work.each(
-            () -> rows.scan(window.panesPrefix()),
-            row -> rows.remove(window.panesPrefix(), row.suffix()));
-    return rowsOfKeys.then(once(() -> windows.remove(window)));
+    return Work.sequence(
+        Work.each(() -> rows.drain(window.panesPrefix()), row -> {}),
+        Work.once(() -> windows.remove(window)));
   }
 
   private void emitPane(WindowState<E> window, E entry, boolean last) {
@@ -352,10 +345,6 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
   private void makeRoom() {
     endOfElements().complete();
     storeTouched();
-  }
-
-  private static Work once(Runnable action) {
-    return Work.each(List.of(action), Runnable::run);
   }
 
   /** Orders windows by end, then by their bytes: the same in every attempt. */

@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.util.Iterator;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -59,22 +60,31 @@ public interface Work {
     }
   }
 
-  /** This work, then {@code next}. */
-  default Work then(Work next) {
-    Work first = this;
+  /** One action. */
+  static Work once(Runnable action) {
+    return each(List.of(action), Runnable::run);
+  }
+
+  /** One work after the other; each is made when the one before is done. */
+  static Work sequence(Iterator<Work> works) {
     return new Work() {
-      private boolean firstDone;
+      private Work current = NONE;
 
       @Override
       public boolean advance() {
-        if (!firstDone) {
-          if (first.advance()) {
-            return true;
+        while (!current.advance()) {
+          if (!works.hasNext()) {
+            return false;
           }
-          firstDone = true;
+          current = works.next();
         }
-        return next.advance();
+        return true;
       }
     };
+  }
+
+  /** One work after the other. */
+  static Work sequence(Work... works) {
+    return sequence(List.of(works).iterator());
   }
 }

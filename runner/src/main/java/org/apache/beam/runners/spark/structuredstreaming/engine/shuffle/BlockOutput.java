@@ -27,19 +27,23 @@ import scala.Tuple2;
  * <p>Order: records of one sender for one partition are read in the order they were written.
  *
  * <p>Memory: blocks under construction take about {@value #BUFFER_BYTES} bytes together, whatever
- * the number of partitions; a drained block's array is used again.
+ * the number of partitions; closed blocks that wait, as when one element makes very many, go to disk
+ * past {@value #MAX_READY_BYTES} bytes; a drained block's array is used again.
  */
 public final class BlockOutput {
   private static final int BUFFER_BYTES = 8 << 20;
   private static final int MIN_BLOCK_BYTES = 1 << 10;
   private static final int MAX_BLOCK_BYTES = 32 << 10;
   private static final int MAX_SPARE_ARRAYS = 8;
+  private static final long MAX_READY_BYTES = 32L << 20;
 
   private final PartitionBuffer[] buffers;
   private final int edges;
   private final int blockBytes;
   private final ArrayDeque<Tuple2<Object, Object>> ready = new ArrayDeque<>();
   private final ArrayDeque<byte[]> spareArrays = new ArrayDeque<>();
+  private final BlockSpill spill = new BlockSpill();
+  private long readyBytes;
   private Block drained;
 
   /**
@@ -65,7 +69,7 @@ public final class BlockOutput {
 
   /** Whether a closed block waits to be drained. */
   public boolean hasReady() {
-    return !ready.isEmpty();
+    return !ready.isEmpty() || !spill.isEmpty();
   }
 
   /**
@@ -76,8 +80,13 @@ public final class BlockOutput {
     if (drained != null && spareArrays.size() < MAX_SPARE_ARRAYS) {
       spareArrays.add(drained.bytes());
     }
+    if (ready.isEmpty()) {
+      drained = null;
+      return spill.poll();
+    }
     Tuple2<Object, Object> next = ready.remove();
     Block block = (Block) next._2();
+    readyBytes -= block.length();
     drained = block.bytes().length <= 2 * MAX_BLOCK_BYTES ? block : null;
     return next;
   }
@@ -94,6 +103,8 @@ public final class BlockOutput {
   /** Forgets everything: for the next epoch, or after a failure. */
   public void reset() {
     ready.clear();
+    readyBytes = 0;
+    spill.close();
     drained = null;
     for (PartitionBuffer buffer : buffers) {
       if (buffer != null) {
@@ -112,6 +123,13 @@ public final class BlockOutput {
     int length = buffer.bytes().size();
     byte[] spare = spareArrays.poll();
     byte[] bytes = buffer.close(spare == null ? new byte[Math.min(blockBytes * 2, length + 64)] : spare);
-    ready.add(new Tuple2<>(buffer.partition(), new Block(bytes, length)));
+    Block block = new Block(bytes, length);
+    // Behind spilled blocks everything is spilled, or blocks of a partition would change places.
+    if (readyBytes + length > MAX_READY_BYTES || !spill.isEmpty()) {
+      spill.add(buffer.partition(), block);
+    } else {
+      ready.add(new Tuple2<>(buffer.partition(), block));
+      readyBytes += length;
+    }
   }
 }

@@ -23,8 +23,6 @@ import org.apache.beam.sdk.state.ReadableState;
 
 /** A bag: a {@link RowList}. Elements are encoded when added and decoded for each iteration. */
 final class BagCell<T> implements BagState<T>, StateCell {
-  private static final byte[] NO_SUB_KEY = new byte[0];
-
   private final CellAddress address;
   private final Coder<T> coder;
   private final RowList list;
@@ -32,12 +30,7 @@ final class BagCell<T> implements BagState<T>, StateCell {
   BagCell(CellAddress address, Coder<T> coder) {
     this.address = address;
     this.coder = coder;
-    this.list =
-        new RowList(
-            address.rows(),
-            address.headPrefix(),
-            address.headSuffix(),
-            address.chunkPrefix(NO_SUB_KEY));
+    this.list = address.list();
   }
 
   @Override

@@ -138,26 +138,43 @@ public final class CachedStateRows implements StateRows {
     return rows.iterator();
   }
 
+  /** The prefix leaves the cache: its changes go to the rows behind, where it is drained. */
+  @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    CachedPrefix cached = prefixes.remove(new ByteKey(prefix));
+    if (cached != null) {
+      write(cached);
+      for (Map.Entry<ByteKey, CachedRow> entry : cached.rows.entrySet()) {
+        cachedBytes -= ROW_OVERHEAD + entry.getKey().bytes().length + length(entry.getValue().value);
+      }
+      cachedBytes -= PREFIX_OVERHEAD + prefix.length;
+    }
+    current = null;
+    return store.drain(prefix);
+  }
+
   /** Writes the changed rows to the rows behind and keeps all in the cache, unchanged. */
   @Override
   public void flush() {
-    for (CachedPrefix cached : prefixes.values()) {
-      for (Map.Entry<ByteKey, CachedRow> entry : cached.rows.entrySet()) {
-        CachedRow row = entry.getValue();
-        if (row.changed) {
-          byte[] suffix = entry.getKey().bytes();
-          if (row.value != null) {
-            store.put(cached.prefix, suffix, row.value);
-            row.behind = Behind.PRESENT;
-          } else {
-            store.remove(cached.prefix, suffix);
-            row.behind = Behind.ABSENT;
-          }
-          row.changed = false;
+    prefixes.values().forEach(this::write);
+    store.flush();
+  }
+
+  private void write(CachedPrefix cached) {
+    for (Map.Entry<ByteKey, CachedRow> entry : cached.rows.entrySet()) {
+      CachedRow row = entry.getValue();
+      if (row.changed) {
+        byte[] suffix = entry.getKey().bytes();
+        if (row.value != null) {
+          store.put(cached.prefix, suffix, row.value);
+          row.behind = Behind.PRESENT;
+        } else {
+          store.remove(cached.prefix, suffix);
+          row.behind = Behind.ABSENT;
         }
+        row.changed = false;
       }
     }
-    store.flush();
   }
 
   /** Estimated memory of the cached rows. */

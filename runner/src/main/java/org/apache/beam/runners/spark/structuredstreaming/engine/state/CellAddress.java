@@ -25,20 +25,23 @@ import org.apache.beam.sdk.coders.Coder;
  * (state id)} is the cell's one row, or the head of its collection.
  */
 final class CellAddress {
+  private static final byte[] NO_SUB_KEY = new byte[0];
+
   private final StepRows rows;
   private final byte[] key;
   private final String namespace;
   private final String stateId;
   private final byte[] headPrefix;
   private final byte[] headSuffix;
-  private final ByteWriter scratch;
+  private final CellMemory memory;
+  private long heldBytes;
 
   /**
    * The address of one cell.
    *
    * @param stateId unique among system and user cells
    * @param headPrefix {@link #headPrefix(StepRows, byte[], String)} of the same key and namespace
-   * @param scratch shared by the cells of a step; holds nothing between two calls
+   * @param memory shared by the cells of a step
    */
   CellAddress(
       StepRows rows,
@@ -46,14 +49,14 @@ final class CellAddress {
       String namespace,
       String stateId,
       byte[] headPrefix,
-      ByteWriter scratch) {
+      CellMemory memory) {
     this.rows = rows;
     this.key = key;
     this.namespace = namespace;
     this.stateId = stateId;
     this.headPrefix = headPrefix;
     this.headSuffix = new ByteWriter().part(stateId).toByteArray();
-    this.scratch = scratch;
+    this.memory = memory;
   }
 
   static byte[] headPrefix(StepRows rows, byte[] key, String namespace) {
@@ -64,12 +67,20 @@ final class CellAddress {
     return rows;
   }
 
-  byte[] headPrefix() {
-    return headPrefix;
+  /** Counts {@code bytes} as what the cell holds in memory from now on. */
+  void hold(long bytes) {
+    memory.change(bytes - heldBytes);
+    heldBytes = bytes;
   }
 
-  byte[] headSuffix() {
-    return headSuffix;
+  /** The cell's one list. */
+  RowList list() {
+    return new RowList(rows, headPrefix, headSuffix, chunkPrefix(NO_SUB_KEY), memory);
+  }
+
+  /** One of the cell's lists by sub-key, with its head among the cell's items. */
+  RowList list(byte[] itemPrefix, byte[] subKey) {
+    return new RowList(rows, itemPrefix, subKey, chunkPrefix(subKey), memory);
   }
 
   byte[] itemPrefix() {
@@ -77,7 +88,7 @@ final class CellAddress {
   }
 
   /** The prefix of a list's chunks; {@code subKey} is empty where the cell is the list. */
-  byte[] chunkPrefix(byte[] subKey) {
+  private byte[] chunkPrefix(byte[] subKey) {
     return collectionPrefix(RowKeys.CHUNK).bytes(subKey).toByteArray();
   }
 
@@ -104,8 +115,8 @@ final class CellAddress {
 
   /** The value's bytes, valid until the next call of this or {@link #encode} in the step. */
   <T> ByteWriter encodeToScratch(Coder<T> coder, T value) {
+    ByteWriter scratch = memory.scratch().reset();
     try {
-      scratch.reset();
       coder.encode(value, scratch);
       return scratch;
     } catch (IOException | RuntimeException e) {

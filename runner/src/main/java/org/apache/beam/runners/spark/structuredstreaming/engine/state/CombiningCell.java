@@ -112,15 +112,24 @@ final class CombiningCell<InputT, AccumT, OutputT>
   @Override
   public void flush() {
     if (changed) {
-      address.setHead(present ? address.encode(accumulatorCoder, accumulator) : null);
+      byte[] bytes = present ? address.encode(accumulatorCoder, accumulator) : null;
+      address.setHead(bytes);
+      address.hold(bytes == null ? 0 : bytes.length);
       changed = false;
     }
+  }
+
+  @Override
+  public void release() {
+    flush();
+    address.hold(0);
   }
 
   private void load() {
     if (!loaded) {
       byte[] bytes = address.head();
       present = bytes != null;
+      address.hold(present ? bytes.length : 0);
       accumulator = present ? address.decode(accumulatorCoder, bytes) : null;
       loaded = true;
     }

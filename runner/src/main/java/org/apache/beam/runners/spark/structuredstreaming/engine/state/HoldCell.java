@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
+import java.util.Objects;
 import org.apache.beam.sdk.state.ReadableState;
 import org.apache.beam.sdk.state.WatermarkHoldState;
 import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
@@ -80,10 +81,8 @@ final class HoldCell implements WatermarkHoldState, StateCell {
   }
 
   private void set(Instant newHold) {
-    Long oldMillis = millis(hold);
-    Long newMillis = millis(newHold);
-    if (oldMillis == null ? newMillis != null : !oldMillis.equals(newMillis)) {
-      holds.change(oldMillis, newMillis);
+    if (!Objects.equals(hold, newHold)) {
+      holds.change(millis(hold), millis(newHold));
       hold = newHold;
       changed = true;
     }

@@ -21,8 +21,9 @@ import org.apache.beam.runners.core.StateInternals;
 import org.apache.beam.runners.core.TimerInternals;
 
 /**
- * State and timers of one key of a step, from {@link StepStateContext#forKey}. To be used until the
- * context is asked for another key; asked for this key again it may return another object.
+ * State and timers of one key of a step, from {@link StepStateContext#forKey}. To be used, cells
+ * included, until the context is asked for another key; asked for this key again it may return
+ * another object. What is written to a cell kept beyond that may be lost.
  */
 public final class KeyState<K> {
   private final StepStateInternals<K> stateInternals;

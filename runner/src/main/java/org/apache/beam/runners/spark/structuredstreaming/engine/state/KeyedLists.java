@@ -105,10 +105,7 @@ final class KeyedLists {
 
   private RowList list(byte[] subKey) {
     return lists.computeIfAbsent(
-        new ByteKey(subKey),
-        key ->
-            new RowList(
-                address.rows(), itemPrefix, key.bytes(), address.chunkPrefix(key.bytes())));
+        new ByteKey(subKey), key -> address.list(itemPrefix, key.bytes()));
   }
 
   private void changeCount(long delta) {

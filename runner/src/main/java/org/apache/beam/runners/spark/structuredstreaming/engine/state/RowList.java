@@ -48,6 +48,8 @@ final class RowList {
   private final byte[] headPrefix;
   private final byte[] headSuffix;
   private final byte[] chunkPrefix;
+  private final CellMemory memory;
+  private long heldBytes;
   private boolean loaded;
   private boolean changed;
   // Chunks [oldestChunk, firstChunk) were cleared and are removed by the next flush.
@@ -59,11 +61,17 @@ final class RowList {
   private final List<WeakReference<Snapshot>> snapshots = new ArrayList<>();
   private int pruneAt = FIRST_PRUNE;
 
-  RowList(StepRows rows, byte[] headPrefix, byte[] headSuffix, byte[] chunkPrefix) {
+  RowList(
+      StepRows rows,
+      byte[] headPrefix,
+      byte[] headSuffix,
+      byte[] chunkPrefix,
+      CellMemory memory) {
     this.rows = rows;
     this.headPrefix = headPrefix;
     this.headSuffix = headSuffix;
     this.chunkPrefix = chunkPrefix;
+    this.memory = memory;
   }
 
   /** Adds an element; {@code element} is copied. */
@@ -75,6 +83,7 @@ final class RowList {
     if (tail.length() >= MAX_CHUNK_BYTES) {
       tailToChunk();
     }
+    hold(tail.length());
   }
 
   long size() {
@@ -90,6 +99,7 @@ final class RowList {
       // Not reset: snapshots share the old tail's memory.
       tail = new ByteWriter();
       changed = true;
+      hold(0);
     }
   }
 
@@ -136,6 +146,7 @@ final class RowList {
     flush();
     detachSnapshots(Long.MAX_VALUE);
     snapshots.clear();
+    hold(0);
   }
 
   private void detachSnapshots(long below) {
@@ -152,6 +163,7 @@ final class RowList {
     nextChunk++;
     tail = new ByteWriter();
     changed = true;
+    hold(0);
   }
 
   private void load() {
@@ -166,8 +178,14 @@ final class RowList {
       elements = reader.varint();
       oldestChunk = firstChunk;
       tail.bytes(reader.rest());
+      hold(tail.length());
     }
     loaded = true;
+  }
+
+  private void hold(long bytes) {
+    memory.change(bytes - heldBytes);
+    heldBytes = bytes;
   }
 
   private static byte[] chunkSuffix(long chunk) {

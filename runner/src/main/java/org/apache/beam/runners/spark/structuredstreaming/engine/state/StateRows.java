@@ -52,6 +52,14 @@ public interface StateRows {
    */
   Iterator<StateRow> scan(byte[] prefix);
 
+  /**
+   * All rows of the prefix as they are now, in no particular order, each removed when it is
+   * returned. Made for more rows than memory holds: none of them is kept. A row that was returned may
+   * be written again at once and then stays; others of the prefix are not to be touched before the
+   * end is reached.
+   */
+  Iterator<StateRow> drain(byte[] prefix);
+
   /** {@link #scan} into an action, which may change rows. */
   default void forEach(byte[] prefix, Consumer<StateRow> action) {
     scan(prefix).forEachRemaining(action);

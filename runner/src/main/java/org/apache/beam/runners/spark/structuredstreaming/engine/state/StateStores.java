@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 import java.util.Optional;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStore$;
@@ -78,6 +79,14 @@ public final class StateStores {
       task.addTaskCompletionListener(listener);
     }
     return store;
+  }
+
+  /**
+   * The coordinator that knows where stores are open. Called in the driver before the first store
+   * is opened: it registers the coordinator, if nobody has, and opening a store reports to it.
+   */
+  public static StateStoreCoordinatorRef coordinator() {
+    return StateStoreCoordinatorRef.forDriver(SparkEnv.get());
   }
 
   /**

@@ -26,7 +26,9 @@ import java.util.Objects;
  *
  * <p>Invariant: {@code rows()} and {@code bytes()} are the number of rows of the step and the bytes
  * of their prefixes, suffixes and values, the row that stores the totals excepted. They are stored
- * by {@link #flush} and so need no scan after a restart; a step without rows stores nothing.
+ * by {@link #flush} and so need no scan after a restart; a step without rows stores nothing. What
+ * cells, timers and holds keep in memory counts once {@link StepStateContext#flush} has made rows
+ * of it.
  */
 public final class StepRows implements StateRows {
   private static final byte[] NO_SUFFIX = new byte[0];
@@ -118,6 +120,25 @@ public final class StepRows implements StateRows {
   public Iterator<StateRow> scan(byte[] prefix) {
     checkPrefix(prefix);
     return rows.scan(prefix);
+  }
+
+  @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    checkPrefix(prefix);
+    Iterator<StateRow> drained = rows.drain(prefix);
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return drained.hasNext();
+      }
+
+      @Override
+      public StateRow next() {
+        StateRow row = drained.next();
+        changeTotals(-1, -((long) prefix.length + row.suffix().length + row.value().length));
+        return row;
+      }
+    };
   }
 
   /** Stores the totals among the rows below; does not flush those, which other steps share. */

@@ -31,17 +31,22 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
  * and its watermark holds. Made by the task for the epoch, used by its thread, and ended by {@link
  * #flush} before the level's rows are flushed and the store is committed.
  *
- * <p>At most {@code maxLiveKeys} keys have their cells in memory; past that the key that was asked
- * for the longest ago is written back to the rows. The key asked for last is never among them.
+ * <p>At most {@code maxLiveKeys} keys have their cells in memory, and those hold back no more than
+ * {@link #MAX_HELD_BYTES}; past that the key that was asked for the longest ago is written back to
+ * the rows. The key asked for last is never among them.
  */
 public final class StepStateContext<K> {
+  /** Encoded state held back in cells before the oldest keys are written back. */
+  static final long MAX_HELD_BYTES = 32L << 20;
+
   private final StepRows rows;
   private final Coder<K> keyCoder;
   private final StepClock clock;
   private final int maxLiveKeys;
+  private final long maxHeldBytes;
   private final HoldIndex holds;
   private final StepTimers timers;
-  private final ByteWriter scratch = new ByteWriter(256);
+  private final CellMemory memory = new CellMemory();
   // In the order in which the keys were asked for last.
   private final Map<ByteKey, KeyState<K>> liveKeys = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -56,6 +61,16 @@ public final class StepStateContext<K> {
       Coder<? extends BoundedWindow> windowCoder,
       StepClock clock,
       int maxLiveKeys) {
+    this(rows, keyCoder, windowCoder, clock, maxLiveKeys, MAX_HELD_BYTES);
+  }
+
+  StepStateContext(
+      StepRows rows,
+      Coder<K> keyCoder,
+      Coder<? extends BoundedWindow> windowCoder,
+      StepClock clock,
+      int maxLiveKeys,
+      long maxHeldBytes) {
     this.rows = Objects.requireNonNull(rows, "rows");
     this.keyCoder = Objects.requireNonNull(keyCoder, "keyCoder");
     this.clock = Objects.requireNonNull(clock, "clock");
@@ -63,6 +78,7 @@ public final class StepStateContext<K> {
       throw new IllegalArgumentException("maxLiveKeys must be at least 1: " + maxLiveKeys);
     }
     this.maxLiveKeys = maxLiveKeys;
+    this.maxHeldBytes = maxHeldBytes;
     this.holds = new HoldIndex(rows);
     this.timers = new StepTimers(rows, holds, windowCoder);
   }
@@ -70,8 +86,9 @@ public final class StepStateContext<K> {
   /**
    * State and timers of a key. The key is decoded only if it is not in memory.
    *
-   * @param keyBytes the key as the shuffle's key coder encoded it, or as a {@link FiredTimer} has
-   *     it; the same bytes always, as they say which rows are the key's. Not to be changed
+   * @param keyBytes the key as {@code keyCoder.encode(key, stream)} writes it (without the outer
+   *     context), or as a {@link FiredTimer} has it; the same bytes always, as they say which rows
+   *     are the key's. Not to be changed
    */
   public KeyState<K> forKey(byte[] keyBytes) {
     ByteKey liveKey = new ByteKey(keyBytes);
@@ -79,9 +96,11 @@ public final class StepStateContext<K> {
     if (state == null) {
       state = newKeyState(decode(keyBytes), keyBytes);
       liveKeys.put(liveKey, state);
-      if (liveKeys.size() > maxLiveKeys) {
-        releaseOldest();
-      }
+    }
+    // The key asked for stands last: it is never the oldest while there is another one.
+    while (liveKeys.size() > maxLiveKeys
+        || (memory.heldBytes() > maxHeldBytes && liveKeys.size() > 1)) {
+      releaseOldest();
     }
     return state;
   }
@@ -112,6 +131,11 @@ public final class StepStateContext<K> {
     rows.flush();
   }
 
+  /** What the cells in memory hold back, in encoded bytes. */
+  long heldBytes() {
+    return memory.heldBytes();
+  }
+
   private void releaseOldest() {
     Iterator<KeyState<K>> oldestFirst = liveKeys.values().iterator();
     KeyState<K> oldest = oldestFirst.next();
@@ -121,14 +145,14 @@ public final class StepStateContext<K> {
 
   private KeyState<K> newKeyState(K key, byte[] keyBytes) {
     return new KeyState<>(
-        new StepStateInternals<>(key, keyBytes, rows, holds, scratch),
+        new StepStateInternals<>(key, keyBytes, rows, holds, memory),
         new KeyTimerInternals(keyBytes, timers, clock));
   }
 
   private K decode(byte[] keyBytes) {
     try {
       return keyCoder.decode(new ByteReader(keyBytes));
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       throw new IllegalStateException(
           rows.stepName() + ": " + keyCoder + " cannot decode a key of " + keyBytes.length
               + " bytes",

@@ -41,7 +41,7 @@ final class StepStateInternals<K> implements StateInternals {
   private final byte[] keyBytes;
   private final StepRows rows;
   private final HoldIndex holds;
-  private final ByteWriter scratch;
+  private final CellMemory memory;
   private final Map<StateNamespace, NamespaceCells> namespaces = new LinkedHashMap<>();
   // The namespace used last: most accesses stay with one window.
   private NamespaceCells current;
@@ -51,14 +51,14 @@ final class StepStateInternals<K> implements StateInternals {
    * The state that the step's rows hold for a key.
    *
    * @param key null only for keys that are null
-   * @param scratch shared by all keys of the step
+   * @param memory shared by all keys of the step
    */
-  StepStateInternals(K key, byte[] keyBytes, StepRows rows, HoldIndex holds, ByteWriter scratch) {
+  StepStateInternals(K key, byte[] keyBytes, StepRows rows, HoldIndex holds, CellMemory memory) {
     this.key = key;
     this.keyBytes = Objects.requireNonNull(keyBytes, "keyBytes");
     this.rows = Objects.requireNonNull(rows, "rows");
     this.holds = Objects.requireNonNull(holds, "holds");
-    this.scratch = Objects.requireNonNull(scratch, "scratch");
+    this.memory = Objects.requireNonNull(memory, "memory");
   }
 
   @Override
@@ -90,7 +90,7 @@ final class StepStateInternals<K> implements StateInternals {
               cells.namespace,
               (isSystem ? "s" : "u") + tag.getId(),
               cells.headPrefix,
-              scratch);
+              memory);
       cell = (StateCell) tag.getSpec().bind(tag.getId(), new CellBinder(address, holds, context));
       byId.put(tag.getId(), cell);
     }

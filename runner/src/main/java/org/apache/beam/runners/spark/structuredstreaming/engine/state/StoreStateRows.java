@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter;
+import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
 
@@ -88,6 +89,48 @@ public final class StoreStateRows implements StateRows {
       rows.add(new StateRow(pair.key().getBinary(1), pair.value().getBinary(0)));
     }
     return rows.iterator();
+  }
+
+  /**
+   * Reads on in the store while rows are removed where its iterators are snapshots, as RocksDB's
+   * are. The heap store's are not, but its rows are in memory anyway: there they are listed first.
+   */
+  @Override
+  public Iterator<StateRow> drain(byte[] prefix) {
+    checkOpen();
+    Iterator<StateRow> rows =
+        store instanceof RocksDBStateStoreProvider.RocksDBStateStore
+            ? stream(prefix)
+            : scan(prefix);
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return rows.hasNext();
+      }
+
+      @Override
+      public StateRow next() {
+        StateRow row = rows.next();
+        StoreStateRows.this.remove(prefix, row.suffix());
+        return row;
+      }
+    };
+  }
+
+  private Iterator<StateRow> stream(byte[] prefix) {
+    scala.collection.Iterator<UnsafeRowPair> pairs = store.prefixScan(row(prefixWriter, prefix));
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return pairs.hasNext();
+      }
+
+      @Override
+      public StateRow next() {
+        UnsafeRowPair pair = pairs.next();
+        return new StateRow(pair.key().getBinary(1), pair.value().getBinary(0));
+      }
+    };
   }
 
   /** Nothing is held back here. */

@@ -72,6 +72,7 @@ final class ValueCell<T> implements ValueState<T>, StateCell {
       object = null;
       objectValid = false;
     }
+    countHeld();
     present = true;
     loaded = true;
     changed = true;
@@ -83,6 +84,7 @@ final class ValueCell<T> implements ValueState<T>, StateCell {
     encoded = null;
     object = null;
     objectValid = false;
+    countHeld();
     loaded = true;
     changed = true;
   }
@@ -101,13 +103,25 @@ final class ValueCell<T> implements ValueState<T>, StateCell {
       encoded = address.encode(coder, object);
     }
     address.setHead(present ? encoded : null);
+    countHeld();
     changed = false;
+  }
+
+  @Override
+  public void release() {
+    flush();
+    address.hold(0);
+  }
+
+  private void countHeld() {
+    address.hold(encoded == null ? 0 : encoded.length);
   }
 
   private void load() {
     if (!loaded) {
       encoded = address.head();
       present = encoded != null;
+      countHeld();
       loaded = true;
     }
   }

@@ -78,7 +78,10 @@ public final class EpochTasks implements Serializable {
       Iterator<Product2<Object, Object>> blocks) {
     EngineRuntime runtime = EngineRuntime.of(setup.value());
     TaskAddress address = address(level, partition);
-    PartitionState state = PartitionState.open(address, setup.value());
+    PartitionState state =
+        PartitionState.isNeeded(runtime.plan().levels().get(level))
+            ? PartitionState.open(address, setup.value())
+            : null;
     return new KeyedTask(address, runtime, context, reports, blocks, state).start();
   }
 

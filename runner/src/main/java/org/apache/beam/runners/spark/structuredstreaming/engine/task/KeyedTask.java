@@ -67,6 +67,9 @@ final class KeyedTask extends LevelTask {
     WATERMARK
   }
 
+  /**
+   * @param state null if no step of the level has any
+   */
   KeyedTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -104,7 +107,7 @@ final class KeyedTask extends LevelTask {
 
   @Override
   void release(boolean succeeded) {
-    if (!succeeded) {
+    if (!succeeded && state != null) {
       state.abort();
     }
   }
@@ -129,7 +132,7 @@ final class KeyedTask extends LevelTask {
           KeyedStepRunners.create(
               root,
               graph(),
-              state.rows(),
+              state == null ? null : state.rows(),
               runtime().options(),
               address().processingTimeMillis());
       runners.add(runner);
@@ -160,7 +163,7 @@ final class KeyedTask extends LevelTask {
             startNanos = switchTo(active, runnerOfEdge[edge], startNanos);
             active = runnerOfEdge[edge];
           }
-          active.receive(record);
+          receive(active);
         }
       }
     } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
@@ -170,6 +173,14 @@ final class KeyedTask extends LevelTask {
       graph().metrics().activate(outer);
     }
     return true;
+  }
+
+  private void receive(KeyedStepRunner runner) {
+    try {
+      runner.receive(record);
+    } catch (IOException | RuntimeException e) {
+      throw runner.failure("reading an element out of the shuffle", e);
+    }
   }
 
   private long switchTo(KeyedStepRunner from, KeyedStepRunner to, long startNanos) {
@@ -248,7 +259,9 @@ final class KeyedTask extends LevelTask {
     for (KeyedStepRunner runner : runners) {
       graph().setWatermark(runner.step().output(), runner.finish());
     }
-    state.commit();
+    if (state != null) {
+      state.commit();
+    }
     graph().finishEpoch();
   }
 }

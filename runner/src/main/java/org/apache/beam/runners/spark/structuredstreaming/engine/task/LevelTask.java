@@ -126,7 +126,8 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
       if (succeeded) {
         runtime.release(address.level(), graph);
       } else {
-        EngineRuntime.tearDown(graph);
+        graph.output().reset();
+        runtime.discard(graph);
         reports.add(report(false));
       }
     }

@@ -21,6 +21,8 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.CachedStat
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StoreStateRows;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
+import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 
 /**
  * The state of one level and partition in one epoch: version {@code epoch} is opened and version
@@ -35,6 +37,11 @@ final class PartitionState {
   private PartitionState(StoreStateRows store) {
     this.store = store;
     this.rows = new CachedStateRows(store, CACHE_BYTES);
+  }
+
+  /** Whether a level keeps any state: one that only redistributes does not. */
+  static boolean isNeeded(Level level) {
+    return !level.roots().stream().allMatch(root -> root instanceof RedistributeStep);
   }
 
   static PartitionState open(TaskAddress address, EngineSetup setup) {

@@ -1,0 +1,116 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.testing;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.StageInfo;
+
+/** Counts what Spark runs for each epoch, between its creation and {@link #close}. */
+public final class SparkCounting extends SparkListener implements AutoCloseable {
+  private static final String EPOCH_PROPERTY = "streaming.sql.batchId";
+  private static final long DRAIN_MILLIS = 30_000;
+
+  private final SparkContext context;
+  private final Map<Integer, Long> epochOfStage = new HashMap<>();
+  private final Map<Long, Epoch> epochs = new TreeMap<>();
+
+  /**
+   * What ran for an epoch.
+   *
+   * @param jobs number of jobs
+   * @param stages name and attempt of every stage that ran, in order
+   * @param tasks number of tasks that ended, by the name of their stage
+   */
+  public record Epoch(int jobs, List<String> stages, Map<String, Integer> tasks) {}
+
+  private SparkCounting(SparkContext context) {
+    this.context = context;
+  }
+
+  /** Begins to count. */
+  public static SparkCounting of(TestSpark spark) {
+    SparkContext context = spark.session().sparkContext();
+    SparkCounting counting = new SparkCounting(context);
+    context.addSparkListener(counting);
+    return counting;
+  }
+
+  /** Waits for Spark to have told everything so far, and returns it by the number of the epoch. */
+  public Map<Long, Epoch> epochs() {
+    try {
+      context.listenerBus().waitUntilEmpty(DRAIN_MILLIS);
+    } catch (java.util.concurrent.TimeoutException e) {
+      throw new IllegalStateException("Spark does not come to tell its listeners", e);
+    }
+    synchronized (this) {
+      return new TreeMap<>(epochs);
+    }
+  }
+
+  @Override
+  public synchronized void onJobStart(SparkListenerJobStart started) {
+    String property = started.properties().getProperty(EPOCH_PROPERTY, "-1");
+    long number = Long.parseLong(property);
+    Epoch epoch =
+        epochs.getOrDefault(number, new Epoch(0, new ArrayList<>(), new TreeMap<>()));
+    epochs.put(number, new Epoch(epoch.jobs() + 1, epoch.stages(), epoch.tasks()));
+    for (StageInfo stage : scala.collection.JavaConverters.seqAsJavaList(started.stageInfos())) {
+      epochOfStage.put(stage.stageId(), number);
+    }
+  }
+
+  @Override
+  public synchronized void onStageSubmitted(SparkListenerStageSubmitted submitted) {
+    StageInfo stage = submitted.stageInfo();
+    epochs
+        .get(epochOfStage.get(stage.stageId()))
+        .stages()
+        .add(stage.stageId() + "." + stage.attemptNumber());
+  }
+
+  @Override
+  public synchronized void onTaskEnd(SparkListenerTaskEnd ended) {
+    epochs
+        .get(epochOfStage.get(ended.stageId()))
+        .tasks()
+        .merge(Integer.toString(ended.stageId()), 1, Integer::sum);
+  }
+
+  /** Ids of the RDDs that are cached now. */
+  public Set<Integer> cachedRdds() {
+    return Set.copyOf(
+        scala.collection.JavaConverters.mapAsJavaMap(context.getPersistentRDDs()).keySet().stream()
+            .map(id -> (Integer) id)
+            .toList());
+  }
+
+  @Override
+  public void close() {
+    context.removeSparkListener(this);
+  }
+}
