@@ -29,7 +29,6 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
@@ -223,18 +222,29 @@ class BadOptionsTest {
         new PrintStream(printed, true, StandardCharsets.UTF_8),
         SparkStructuredStreamingPipelineOptions.class);
     String help = printed.toString(StandardCharsets.UTF_8);
+    List<String> lines = help.lines().map(String::strip).toList();
     for (Method setter : SparkStructuredStreamingPipelineOptions.class.getDeclaredMethods()) {
       if (setter.getName().startsWith("set")) {
-        String name = Character.toLowerCase(setter.getName().charAt(3)) + setter.getName().substring(4);
-        List<String> lines = help.lines().toList();
-        int line =
-            Arrays.asList(lines.stream().map(String::strip).toArray())
-                .indexOf(lines.stream().map(String::strip).filter(l -> l.startsWith("--" + name + "=")).findFirst().orElse(""));
-        assertThat(name + " is printed", line >= 0, is(true));
-        String next = lines.get(line + 1).isBlank() ? "" : lines.get(line + 1) + lines.get(line + 2);
-        assertThat(name + " has a description", next.isBlank() || next.strip().startsWith("--"), is(false));
+        assertIsDescribed(optionOf(setter), lines);
       }
     }
+  }
+
+  private static String optionOf(Method setter) {
+    String name = setter.getName().substring("set".length());
+    return "--" + Character.toLowerCase(name.charAt(0)) + name.substring(1);
+  }
+
+  /** The option's line is followed by that of its default, if there is one, and its description. */
+  private static void assertIsDescribed(String option, List<String> lines) {
+    int line = 0;
+    while (line < lines.size() && !lines.get(line).startsWith(option + "=")) {
+      line++;
+    }
+    assertThat(option + " is printed", line < lines.size(), is(true));
+    int description = lines.get(line + 1).startsWith("Default:") ? line + 2 : line + 1;
+    String text = lines.get(description);
+    assertThat(option + " has a description", text.isEmpty() || text.startsWith("--"), is(false));
   }
 
   @Test

@@ -20,7 +20,9 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.Collection;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.beam.sdk.coders.Coder;
@@ -45,6 +47,7 @@ final class Faults {
 
   private Faults() {}
 
+  /** A method of user code. */
   enum Place {
     SETUP,
     START_BUNDLE,
@@ -60,6 +63,7 @@ final class Faults {
     ASSIGN_WINDOW
   }
 
+  /** What fails here fails with. */
   static final class Injected extends RuntimeException {
     Injected() {
       super("injected");
@@ -96,6 +100,7 @@ final class Faults {
     }
   }
 
+  /** Passes its input on. */
   static final class FaultyDoFn extends DoFn<Long, Long> {
     @Setup
     public void setUp() {
@@ -126,6 +131,7 @@ final class Faults {
     }
   }
 
+  /** Adds up. */
   static final class FaultySum extends CombineFn<Long, Long, Long> {
     @Override
     public Long createAccumulator() {
@@ -161,6 +167,7 @@ final class Faults {
     }
   }
 
+  /** Writes numbers as {@link VarLongCoder} does. */
   static final class FaultyCoder extends CustomCoder<Long> {
     @Override
     public void encode(Long value, OutputStream out) throws IOException {
@@ -185,11 +192,12 @@ final class Faults {
     }
   }
 
+  /** Windows of 10 ms. */
   static final class FaultyWindows extends NonMergingWindowFn<Object, IntervalWindow> {
     @Override
-    public java.util.Collection<IntervalWindow> assignWindows(AssignContext context) {
+    public Collection<IntervalWindow> assignWindows(AssignContext context) {
       reached(Place.ASSIGN_WINDOW);
-      return java.util.List.of(
+      return List.of(
           FixedWindows.of(Duration.millis(10)).assignWindow(context.timestamp()));
     }
 

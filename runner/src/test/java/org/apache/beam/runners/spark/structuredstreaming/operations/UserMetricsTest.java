@@ -150,7 +150,9 @@ class UserMetricsTest {
     Feed feed = Feed.of(1, 2, 3);
     SparkStructuredStreamingPipelineResult result =
         run(Runs.options("--maxRestarts=0", "--maxIdlePauseMillis=20"), feed, 1);
-    Runs.await("the first numbers", () -> Runs.metrics(result, "collected").getCounters().iterator().hasNext());
+    Runs.await(
+        "the first numbers",
+        () -> Runs.metrics(result, "collected").getCounters().iterator().hasNext());
     feed.add(4, 5);
     Runs.await("the failure", () -> result.getState() == State.FAILED);
     long committed = Runs.counter(result, "counter").getCommitted();
