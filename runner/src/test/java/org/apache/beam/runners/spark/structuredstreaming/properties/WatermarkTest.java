@@ -120,12 +120,12 @@ class WatermarkTest {
                       .apply(recorder.as("result"));
                 })
             .start());
+    assertThat(recorder.values("result"), contains("k=[ab]", "k=[c]"));
     Recorded passing =
         recorder.seen("read").stream().filter(read -> read.value().equals("c")).findAny().orElseThrow();
     Recorded result = recorder.seen("result").get(0);
     assertThat(result.value(), is("k=[ab]"));
     assertThat(result.epoch(), is(passing.epoch()));
-    assertThat(recorder.values("result"), contains("k=[ab]", "k=[c]"));
   }
 
   @Test
@@ -310,7 +310,13 @@ class WatermarkTest {
                         p.apply(
                                 Script.read(
                                     "two-windows",
-                                    Script.split().at(1, "k").at(6, "k").epoch().watermark(12).epochs(2).end()))
+                                    Script.split()
+                                        .at(1, "k")
+                                        .at(6, "k")
+                                        .epoch()
+                                        .watermark(12)
+                                        .epochs(2)
+                                        .end()))
                             .apply(Window.into(FixedWindows.of(Duration.standardSeconds(10))))
                             .apply(
                                 MapElements.into(

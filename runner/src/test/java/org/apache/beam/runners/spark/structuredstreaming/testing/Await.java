@@ -25,11 +25,11 @@ import java.util.function.Supplier;
 /** Waits of tests for what other threads or processes bring about. */
 public final class Await {
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-  private static final long LIMIT_SECONDS = 60;
+  private static final long LIMIT_SECONDS = 180;
 
   private Await() {}
 
-  /** Returns when {@code condition} holds; fails after a minute, saying what {@code found} says then. */
+  /** Returns when {@code condition} holds; fails after three minutes, saying what {@code found} says then. */
   public static void until(String what, BooleanSupplier condition, Supplier<?> found) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
     while (!condition.getAsBoolean()) {

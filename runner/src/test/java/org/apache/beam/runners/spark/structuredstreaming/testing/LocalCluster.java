@@ -71,13 +71,14 @@ public final class LocalCluster {
         .with("spark.task.maxFailures", "4");
   }
 
-  /** The processes of executors that live now. */
+  /**
+   * The processes of executors that live now: the JVMs below this one, which the class path makes too
+   * long for the system to tell their main class.
+   */
   public static List<ProcessHandle> executors() {
     return ProcessHandle.current()
         .descendants()
-        .filter(
-            process ->
-                process.info().commandLine().orElse("").contains("CoarseGrainedExecutorBackend"))
+        .filter(process -> process.info().command().orElse("").endsWith("java"))
         .toList();
   }
 }

@@ -37,7 +37,7 @@ import org.joda.time.Duration;
  * as a process that is started again does.
  */
 public final class RestartHarness {
-  private static final Duration LIMIT = Duration.standardMinutes(2);
+  private static final Duration LIMIT = Duration.standardMinutes(4);
 
   private final TestSpark spark;
   private final Consumer<Pipeline> build;

@@ -21,8 +21,8 @@ import java.io.IOException;
 
 /**
  * Says which transform, split and epoch a failure of a user's source belongs to. The source's own
- * exception or error is the cause, by way of {@link FailureTransport}. It is checked for the sake of Spark's reader interface, and fails
- * the task.
+ * exception or error is the cause, by way of {@link FailureTransport}. It is checked for the sake of
+ * Spark's reader interface, and fails the task.
  */
 public final class SourceReadException extends IOException {
   SourceReadException(String fullName, int splitId, long epoch, String action, Throwable cause) {

@@ -90,6 +90,7 @@ public final class StreamingPipeline {
       Plan plan, SparkStructuredStreamingPipelineOptions options) {
     SparkSession session = SparkSessions.acquire(options);
     try {
+      refuseSpeculation(session);
       boolean temporary = options.getCheckpointDir() == null;
       String location =
           temporary ? temporaryDirectory(session, options) : options.getCheckpointDir();
@@ -110,6 +111,18 @@ public final class StreamingPipeline {
     } catch (RuntimeException | Error e) {
       SparkSessions.release(session, options);
       throw e;
+    }
+  }
+
+  /**
+   * Two copies of a task that reads a split write two marks for one epoch, and nothing says which of
+   * them goes with the output that Spark uses.
+   */
+  private static void refuseSpeculation(SparkSession session) {
+    if (session.sparkContext().getConf().getBoolean("spark.speculation", false)) {
+      throw new IllegalArgumentException(
+          "spark.speculation is on in the Spark session: two copies of a task that reads a source"
+              + " could disagree on what was read. Turn it off for Beam pipelines.");
     }
   }
 

@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A graph is owned by one task from {@link #acquire} on, and comes back by {@link #release} after
  * success only: one that failed is torn down by its task. So {@code set-ups = tear-downs} once the
- * run is closed, whatever happened. A run that is not closed (its driver died) is swept when idle.
+ * run is closed, whatever happened. A run that is not closed here (its driver died, or the executor was
+ * not reached) is forgotten when no task has used it for the idle time-out.
  */
 public final class EngineRuntime {
   private static final Logger LOG = LoggerFactory.getLogger(EngineRuntime.class);
@@ -60,6 +61,8 @@ public final class EngineRuntime {
   private final List<Deque<IdleGraph>> idle = new ArrayList<>();
   private ScheduledFuture<?> sweep;
   private boolean closed;
+  private int inUse;
+  private long usedNanos = System.nanoTime();
 
   /** A graph in no task's use, and since when. */
   private record IdleGraph(LevelGraph graph, long sinceNanos) {}
@@ -107,6 +110,7 @@ public final class EngineRuntime {
   /** A graph of the level for the calling task alone. */
   LevelGraph acquire(int level, int taskIndex) {
     synchronized (this) {
+      inUse++;
       IdleGraph known = idle.get(level).pollLast();
       if (known != null) {
         return known.graph();
@@ -119,6 +123,7 @@ public final class EngineRuntime {
   /** Takes a graph back after its task's success. */
   void release(int level, LevelGraph graph) {
     synchronized (this) {
+      noteUse();
       if (!closed) {
         idle.get(level).addLast(new IdleGraph(graph, System.nanoTime()));
         return;
@@ -127,8 +132,21 @@ public final class EngineRuntime {
     tearDown(graph);
   }
 
+  /** Tears down a graph whose task did not succeed. */
+  void discard(LevelGraph graph) {
+    synchronized (this) {
+      noteUse();
+    }
+    tearDown(graph);
+  }
+
+  private void noteUse() {
+    inUse--;
+    usedNanos = System.nanoTime();
+  }
+
   /** Tears down the DoFns of a graph; failures of theirs are logged, as nobody is left to fail. */
-  static void tearDown(LevelGraph graph) {
+  private static void tearDown(LevelGraph graph) {
     RuntimeException failure = graph.tearDown();
     if (failure != null) {
       LOG.warn("A DoFn failed in its tear-down", failure);
@@ -147,6 +165,12 @@ public final class EngineRuntime {
     long now = System.nanoTime();
     long timeout = TimeUnit.MILLISECONDS.toNanos(setup.idleTimeoutMillis());
     synchronized (this) {
+      if (inUse == 0 && now - usedNanos > timeout) {
+        RUNTIMES.remove(setup.runKey(), this);
+        sweep.cancel(false);
+        // A task that has just found it here tears down what it used.
+        closed = true;
+      }
       for (Deque<IdleGraph> graphs : idle) {
         for (Iterator<IdleGraph> each = graphs.iterator(); each.hasNext(); ) {
           IdleGraph graph = each.next();

@@ -127,7 +127,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
         runtime.release(address.level(), graph);
       } else {
         graph.output().reset();
-        EngineRuntime.tearDown(graph);
+        runtime.discard(graph);
         reports.add(report(false));
       }
     }
