@@ -178,4 +178,12 @@ class SourceCasesTest extends PipelineCase {
     assertThat(new HashSet<>(counts).size(), is(1000));
     assertThat(counts.stream().filter(count -> !count.endsWith("=1")).toList(), hasSize(0));
   }
+
+  /** What a reader counts is among the pipeline's metrics, from its start on. */
+  @Test
+  void theCountersOfASourceAreKept() {
+    SparkStructuredStreamingPipelineResult result =
+        run(p -> p.apply(GenerateSequence.from(0).to(100)));
+    assertThat(Counters.committed(result, "elements_read"), is(100L));
+  }
 }
