@@ -109,7 +109,11 @@ final class SparkSessions {
   private static SparkSession create(SparkStructuredStreamingPipelineOptions options) {
     SparkConf conf = conf(new SparkConf(), options);
     try {
-      return SparkSession.builder().config(conf).getOrCreate();
+      String fileManager = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS().parent().key();
+    if (!conf.contains(fileManager)) {
+      conf.set(fileManager, EngineFileManager.class.getName());
+    }
+    return SparkSession.builder().config(conf).getOrCreate();
     } catch (Exception e) {
       // Spark declares nothing and throws its checked exception.
       throw new IllegalStateException(
