@@ -19,9 +19,9 @@ package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.not;
-import static org.hamcrest.Matchers.empty;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -101,6 +101,7 @@ class CheckpointTest {
     FOREIGN(bytes -> "a file of somebody else's\nwith some lines\n".getBytes(StandardCharsets.UTF_8)),
     EMPTY(bytes -> new byte[0]);
 
+    @SuppressWarnings("ImmutableEnumChecker") // the functions above have no state
     private final UnaryOperator<byte[]> change;
 
     Damage(UnaryOperator<byte[]> change) {
