@@ -85,9 +85,9 @@ public interface SparkStructuredStreamingPipelineOptions
   void setTriggerIntervalMillis(Long millis);
 
   @Description(
-      "Most milliseconds that a pipeline at rest waits before it looks for new data again. The wait"
-          + " begins at 10 ms and doubles with every epoch in which nothing happens.")
-  @Default.Long(1000)
+      "Most milliseconds that a pipeline at rest waits before it looks for new data again. It waits a"
+          + " sixteenth of the time for which nothing has happened, at least 10 ms and at most this.")
+  @Default.Long(5000)
   Long getMaxIdlePauseMillis();
 
   void setMaxIdlePauseMillis(Long millis);

@@ -23,15 +23,16 @@ import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.options.PipelineOptionsRegistrar;
 import org.apache.beam.sdk.runners.PipelineRunnerRegistrar;
 
-/** Makes the runner and its options known to Beam: named in {@code META-INF/services}. */
+/** Makes the runners and their options known to Beam: named in {@code META-INF/services}. */
 public final class SparkStructuredStreamingRunnerRegistrar {
   private SparkStructuredStreamingRunnerRegistrar() {}
 
-  /** Registers the {@link SparkStructuredStreamingRunner}. */
+  /** Registers the {@link SparkStructuredStreamingRunner} and the one for tests. */
   public static final class Runner implements PipelineRunnerRegistrar {
     @Override
     public Iterable<Class<? extends PipelineRunner<?>>> getPipelineRunners() {
-      return List.of(SparkStructuredStreamingRunner.class);
+      return List.of(
+          SparkStructuredStreamingRunner.class, TestSparkStructuredStreamingRunner.class);
     }
   }
 

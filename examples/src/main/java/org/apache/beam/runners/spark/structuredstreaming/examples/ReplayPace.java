@@ -20,17 +20,20 @@ package org.apache.beam.runners.spark.structuredstreaming.examples;
 import java.util.function.LongSupplier;
 
 /**
- * The pace of a replay: {@code due(t) = replayed + rate * (t - opened)}, and line {@code i} may be
- * read at {@code t} iff {@code i < due(t)}. Lines are numbered over all splits, so splits that were
- * opened at the same time go through event time together.
+ * The pace of a replay: line {@code i} may be read iff {@code i < due}, and {@code due} grows with
+ * real time at the rate of the replay. Lines are numbered over all splits, so splits that are asked
+ * at the same times go through event time together.
+ *
+ * <p>What passes while nobody asks counts as a second at most: a replay that was kept waiting goes on
+ * at its pace and does not catch up. Used by one thread.
  */
 final class ReplayPace {
-  private static final double NANOS_PER_SECOND = 1e9;
+  private static final long NANOS_PER_SECOND = 1_000_000_000;
 
   private final double linesPerSecond;
-  private final double replayed;
   private final LongSupplier nanoClock;
-  private final long openedNanos;
+  private double due;
+  private long askedNanos;
 
   /**
    * @param linesPerSecond 0 or less for no limit
@@ -39,13 +42,19 @@ final class ReplayPace {
    */
   ReplayPace(double linesPerSecond, double replayed, LongSupplier nanoClock) {
     this.linesPerSecond = linesPerSecond;
-    this.replayed = replayed;
+    this.due = replayed;
     this.nanoClock = nanoClock;
-    this.openedNanos = nanoClock.getAsLong();
+    this.askedNanos = nanoClock.getAsLong();
   }
 
   boolean isDue(long line) {
-    return linesPerSecond <= 0 || line < due();
+    if (linesPerSecond <= 0) {
+      return true;
+    }
+    long now = nanoClock.getAsLong();
+    due += linesPerSecond * Math.min(now - askedNanos, NANOS_PER_SECOND) / NANOS_PER_SECOND;
+    askedNanos = now;
+    return line < due;
   }
 
   /**
@@ -54,10 +63,6 @@ final class ReplayPace {
    * @param nextLine what counts where there is no limit
    */
   double replayedUpTo(long nextLine) {
-    return linesPerSecond <= 0 ? nextLine : due();
-  }
-
-  private double due() {
-    return replayed + linesPerSecond * (nanoClock.getAsLong() - openedNanos) / NANOS_PER_SECOND;
+    return linesPerSecond <= 0 ? nextLine : due;
   }
 }

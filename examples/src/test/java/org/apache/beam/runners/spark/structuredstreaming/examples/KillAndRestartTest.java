@@ -44,7 +44,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** The example in a JVM of its own that is killed with SIGKILL. */
 class KillAndRestartTest {
   private static final Instant START = Instant.parse("2024-01-01T00:00:00Z");
-  private static final long MOST_SECONDS = 60;
+
+  /** Only a machine that does many other things at once comes near it. */
+  private static final long MOST_SECONDS = 300;
 
   @TempDir Path directory;
 
@@ -109,7 +111,9 @@ class KillAndRestartTest {
   private Process start(int linesPerSecond) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xmx1g");
+    // What makes a JVM of a few seconds fast.
+    command.addAll(List.of("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.add("-Dspark.ui.enabled=false");
     command.addAll(
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .filter(argument -> argument.startsWith("--add-opens="))

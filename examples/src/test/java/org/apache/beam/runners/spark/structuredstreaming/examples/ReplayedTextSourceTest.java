@@ -46,6 +46,7 @@ import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** The rules of the source: its splits, event times, watermarks, marks and pace. */
 class ReplayedTextSourceTest {
   private static final Instant START = Instant.parse("2024-01-01T00:00:00Z");
 
@@ -90,17 +91,17 @@ class ReplayedTextSourceTest {
   void theWatermarkIsTheNextLinesTimeAndBehindTheLastTheEndOfTime() throws IOException {
     writeFiles();
     ReplayedTextSource second = source().split(2, unpaced()).get(1);
-    Instant first = START.plus(second.firstLine() * 1000);
+    Instant first = timeOf(second.firstLine());
     try (UnboundedReader<String> reader = second.createReader(unpaced(), null)) {
       assertThat(reader.getWatermark(), is(first));
       Instant last = first;
       for (boolean more = reader.start(); more; more = reader.advance()) {
         last = reader.getCurrentTimestamp();
         if (reader.getSplitBacklogBytes() > 0) {
-          assertThat(reader.getWatermark(), is(last.plus(1000)));
+          assertThat(reader.getWatermark(), is(Instant.ofEpochMilli(last.getMillis() + 1000)));
         }
       }
-      assertThat(last, is(START.plus(9_000)));
+      assertThat(last, is(timeOf(9)));
       assertThat(reader.getWatermark(), is(BoundedWindow.TIMESTAMP_MAX_VALUE));
     }
   }
@@ -116,8 +117,10 @@ class ReplayedTextSourceTest {
       nanos.addAndGet(1);
       assertThat(reader.advance(), is(true));
       assertThat(reader.advance(), is(false));
-      nanos.addAndGet(1_400_000_000);
+      nanos.addAndGet(700_000_000);
       assertThat(reader.advance(), is(true));
+      assertThat(reader.advance(), is(false));
+      nanos.addAndGet(700_000_000);
       assertThat(reader.advance(), is(true));
       assertThat(reader.advance(), is(false));
       mark = (ReplayMark) reader.getCheckpointMark();
@@ -127,7 +130,20 @@ class ReplayedTextSourceTest {
       assertThat(reader.start(), is(false));
       nanos.addAndGet(200_000_000);
       assertThat(reader.advance(), is(true));
-      assertThat(reader.getCurrentTimestamp(), is(START.plus(3_000)));
+      assertThat(reader.getCurrentTimestamp(), is(timeOf(3)));
+    }
+  }
+
+  @Test
+  void aReplayThatWasKeptWaitingDoesNotCatchUp() throws IOException {
+    writeFiles();
+    AtomicLong nanos = new AtomicLong();
+    ReplayPace pace = new ReplayPace(2, 0, nanos::get);
+    try (ReplayedTextReader reader = new ReplayedTextReader(source(), null, pace)) {
+      nanos.addAndGet(3_600_000_000_000L);
+      assertThat(reader.start(), is(true));
+      assertThat(reader.advance(), is(true));
+      assertThat(reader.advance(), is(false));
     }
   }
 
@@ -193,6 +209,10 @@ class ReplayedTextSourceTest {
     return ReplayedTextSource.of(List.of(directory + "/*.txt"), START, 1000);
   }
 
+  private static Instant timeOf(long line) {
+    return Instant.ofEpochMilli(START.getMillis() + 1000 * line);
+  }
+
   private static PipelineOptions unpaced() {
     return PipelineOptionsFactory.fromArgs("--linesPerSecond=0").as(ReplayOptions.class);
   }
@@ -200,7 +220,7 @@ class ReplayedTextSourceTest {
   private static List<TimestampedValue<String>> timestamped(List<String> lines) {
     List<TimestampedValue<String>> timestamped = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
-      timestamped.add(TimestampedValue.of(lines.get(i), START.plus(i * 1000L)));
+      timestamped.add(TimestampedValue.of(lines.get(i), timeOf(i)));
     }
     return timestamped;
   }

@@ -33,6 +33,7 @@ import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** The example from its text files to its result files, beside a plain count. */
 class StreamingWordCountTest {
   private static final Instant START = Instant.parse("2024-01-01T00:00:00Z");
 

@@ -20,8 +20,9 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -47,20 +48,24 @@ final class Runs {
 
   private Runs() {}
 
-  /** Options of a new job name for the shared session, then those given, of which the last wins. */
-  static SparkStructuredStreamingPipelineOptions options(String... more) {
-    List<String> arguments = new ArrayList<>();
-    arguments.add("--runner=SparkStructuredStreamingRunner");
-    arguments.add("--sparkMaster=local[2]");
-    arguments.add("--testMode=true");
-    arguments.add("--parallelism=1");
-    arguments.add("--sourceSplits=1");
-    arguments.add("--restartBackoffMillis=1");
-    if (List.of(more).stream().noneMatch(argument -> argument.startsWith("--jobName="))) {
-      arguments.add("--jobName=run-" + NAMES.incrementAndGet());
+  /** Options for the shared session, of a new job name, but for what is given. */
+  static SparkStructuredStreamingPipelineOptions options(String... given) {
+    Map<String, String> arguments = new LinkedHashMap<>();
+    List<String> defaults =
+        List.of(
+            "--runner=SparkStructuredStreamingRunner",
+            "--sparkMaster=local[2]",
+            "--testMode=true",
+            "--parallelism=1",
+            "--sourceSplits=1",
+            // An epoch ends when its source has no more, however slow the machine is.
+            "--maxBatchDurationMillis=60000",
+            "--restartBackoffMillis=1",
+            "--jobName=run-" + NAMES.incrementAndGet());
+    for (List<String> all : List.of(defaults, List.of(given))) {
+      all.forEach(argument -> arguments.put(argument.split("=", 2)[0], argument));
     }
-    arguments.addAll(List.of(more));
-    return PipelineOptionsFactory.fromArgs(arguments.toArray(new String[0]))
+    return PipelineOptionsFactory.fromArgs(arguments.values().toArray(new String[0]))
         .as(SparkStructuredStreamingPipelineOptions.class);
   }
 

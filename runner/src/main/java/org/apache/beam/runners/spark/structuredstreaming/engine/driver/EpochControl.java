@@ -28,13 +28,15 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.EpochGate;
  *
  * <p>All sources ask once a round; the first of a round decides for all. A round for epoch {@code e}
  * proves that epoch {@code e - 1} is committed. After an epoch in which nothing happened the next
- * one waits, twice as long every time up to a limit; the wait is over at once when the query is to
- * stop.
+ * one waits a sixteenth of the time for which nothing has happened, between 10 ms and a limit: {@code
+ * pause = clamp(rest / 16)}. So what comes after a rest is late by that share of it at most, while a
+ * long rest costs next to nothing. The wait is over at once when the query is to stop.
  *
  * <p>Asked by the query's thread, told by that thread and by whoever cancels.
  */
 final class EpochControl implements EpochGate {
-  private static final long FIRST_PAUSE_MILLIS = 10;
+  private static final long LEAST_PAUSE_MILLIS = 10;
+  private static final long REST_PER_PAUSE = 16;
 
   private final int sources;
   private final long maxPauseMillis;
@@ -49,6 +51,7 @@ final class EpochControl implements EpochGate {
   private boolean finished;
   private long pauseMillis;
   private long lastEpochEndNanos;
+  private long restSinceNanos = System.nanoTime();
 
   /**
    * @param sources number of sources that ask in a round
@@ -92,8 +95,13 @@ final class EpochControl implements EpochGate {
     if (finished) {
       ending.complete(null);
     }
-    pauseMillis =
-        report.isActive() ? 0 : Math.min(maxPauseMillis, Math.max(FIRST_PAUSE_MILLIS, pauseMillis * 2));
+    if (report.isActive()) {
+      restSinceNanos = lastEpochEndNanos;
+      pauseMillis = 0;
+    } else {
+      long rest = TimeUnit.NANOSECONDS.toMillis(lastEpochEndNanos - restSinceNanos);
+      pauseMillis = Math.min(maxPauseMillis, Math.max(LEAST_PAUSE_MILLIS, rest / REST_PER_PAUSE));
+    }
   }
 
   /** Lets no further epoch begin. A running one goes on to its commit. */
