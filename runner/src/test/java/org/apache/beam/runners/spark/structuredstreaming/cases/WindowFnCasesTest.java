@@ -43,6 +43,7 @@ import org.apache.beam.sdk.transforms.windowing.NonMergingWindowFn;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.transforms.windowing.WindowFn;
 import org.apache.beam.sdk.transforms.windowing.WindowMappingFn;
+import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,7 +187,7 @@ class WindowFnCasesTest extends PipelineCase {
     @Override
     public Collection<IntervalWindow> assignWindows(AssignContext context) {
       Instant start = context.timestamp();
-      return List.of(new IntervalWindow(start, start.plus(10_000L)));
+      return List.of(new IntervalWindow(start, start.plus(Duration.standardSeconds(10))));
     }
 
     @Override

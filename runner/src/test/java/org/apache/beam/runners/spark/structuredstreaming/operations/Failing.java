@@ -28,6 +28,7 @@ final class Failing extends DoFn<Long, Long> {
   }
 
   @ProcessElement
+  @SuppressWarnings("DoNotCallSuggester") // failing is what it is for
   public void process(@Element Long number) {
     throw Feed.<RuntimeException>sneaky(thrown.make());
   }

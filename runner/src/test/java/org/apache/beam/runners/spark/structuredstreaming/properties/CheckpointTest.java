@@ -101,6 +101,7 @@ class CheckpointTest {
     FOREIGN(bytes -> "a file of somebody else's\nwith some lines\n".getBytes(StandardCharsets.UTF_8)),
     EMPTY(bytes -> new byte[0]);
 
+    @SuppressWarnings("ImmutableEnumChecker") // the functions above have no state
     private final UnaryOperator<byte[]> change;
 
     Damage(UnaryOperator<byte[]> change) {
