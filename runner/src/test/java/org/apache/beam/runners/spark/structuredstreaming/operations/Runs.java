@@ -38,7 +38,7 @@ import org.apache.spark.sql.SparkSession;
 
 /** How tests start pipelines, in one session that they share, and wait for what these do. */
 final class Runs {
-  static final Duration PATIENCE = Duration.ofSeconds(120);
+  static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static final AtomicInteger NAMES = new AtomicInteger();
 
