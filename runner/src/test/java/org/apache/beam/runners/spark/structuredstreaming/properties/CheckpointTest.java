@@ -19,9 +19,9 @@ package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.not;
-import static org.hamcrest.Matchers.empty;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

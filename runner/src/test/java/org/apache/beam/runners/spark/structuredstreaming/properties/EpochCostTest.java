@@ -32,6 +32,7 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.Filter;
+import org.apache.beam.sdk.values.PCollection;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,24 +77,26 @@ class EpochCostTest {
         new RestartHarness(
             SPARK,
             own.resolve("checkpoint"),
-            p ->
-                p.apply(
-                        Script.read(
-                            "cost-" + path + keys,
-                            Script.split()
-                                .burst(2000, "k", keys).burst(1, "short", TOUCHED).watermark(2).epoch()
-                                .burst(2001, "k", TOUCHED).watermark(3).epoch()
-                                .watermark(4).epoch()
-                                .watermark(1500).epoch()
-                                .at(1600, "marker").idle()))
-                    .apply(recorder.as("read"))
-                    .apply(path.fixedWindows(1000, 0, false))
-                    .apply(Count.perElement())
-                    .apply(Filter.by(count -> count.getKey().startsWith("short")))
-                    .apply(recorder.as("closed")));
+            p -> {
+              PCollection<String> read =
+                  p.apply(
+                      Script.read(
+                          "cost-" + path + keys,
+                          Script.split()
+                              .burst(2000, "k", keys).burst(1, "short", TOUCHED).watermark(2).epoch()
+                              .burst(2001, "k", TOUCHED).watermark(3).epoch()
+                              .watermark(4).epoch()
+                              .watermark(1500).epoch()
+                              .at(1600, "marker").idle()));
+              read.apply("markers", Filter.by(value -> value.equals("marker")))
+                  .apply(recorder.as("marker"));
+              read.apply(path.fixedWindows(1000, 0, false))
+                  .apply(Count.perElement())
+                  .apply(Filter.by(count -> count.getKey().startsWith("short")))
+                  .apply(recorder.as("closed"));
+            });
     harness.runUntil(
-        "the epoch of the marker",
-        result -> recorder.seen("read").stream().anyMatch(read -> read.value().equals("marker")));
+        "the epoch of the marker", result -> !recorder.seen("marker").isEmpty());
     assertThat(recorder.seen("closed").size(), is(TOUCHED));
     return List.of(Cost.of(1), Cost.of(2), Cost.of(3));
   }
@@ -101,8 +104,9 @@ class EpochCostTest {
   @ParameterizedTest
   @EnumSource(PanePath.class)
   void anEpochReadsAndWritesTheRowsOfItsOwnKeys(PanePath path) {
-    List<Cost> few = costs(path, 1_000);
-    List<Cost> many = costs(path, 20_000);
+    int live = path == PanePath.BY_WINDOW ? 10_000 : 2_000;
+    List<Cost> few = costs(path, live);
+    List<Cost> many = costs(path, 10 * live);
 
     Cost touched = few.get(0);
     assertThat(touched.rowsWritten(), greaterThanOrEqualTo((long) TOUCHED));

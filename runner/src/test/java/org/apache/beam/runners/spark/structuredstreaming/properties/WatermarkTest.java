@@ -310,7 +310,13 @@ class WatermarkTest {
                         p.apply(
                                 Script.read(
                                     "two-windows",
-                                    Script.split().at(1, "k").at(6, "k").epoch().watermark(12).epochs(2).end()))
+                                    Script.split()
+                                        .at(1, "k")
+                                        .at(6, "k")
+                                        .epoch()
+                                        .watermark(12)
+                                        .epochs(2)
+                                        .end()))
                             .apply(Window.into(FixedWindows.of(Duration.standardSeconds(10))))
                             .apply(
                                 MapElements.into(

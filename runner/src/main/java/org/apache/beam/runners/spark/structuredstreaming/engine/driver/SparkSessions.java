@@ -19,10 +19,12 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.files.EngineFileManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.internal.SQLConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
@@ -135,6 +137,10 @@ final class SparkSessions {
     String master = conf.get("spark.master");
     if (options.getCheckpointDir() == null) {
       requireLocal(master);
+    }
+    String fileManager = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS().parent().key();
+    if (!conf.contains(fileManager)) {
+      conf.set(fileManager, EngineFileManager.class.getName());
     }
     List<String> staged = StagedFiles.of(master, options);
     if (!staged.isEmpty()) {
