@@ -63,6 +63,8 @@ import org.junit.jupiter.api.Test;
 class SourceCasesTest extends PipelineCase {
   private static final TupleTag<String> EVEN = new TupleTag<>() {};
   private static final TupleTag<String> ODD = new TupleTag<>() {};
+  private static final TupleTag<String> LEFT = new TupleTag<>() {};
+  private static final TupleTag<String> RIGHT = new TupleTag<>() {};
 
   /** Seconds 1 to 10, one record each. */
   private static Script tenRecords() {
@@ -120,23 +122,21 @@ class SourceCasesTest extends PipelineCase {
   /** apache/spark#38553, apache/spark#20598: the join of a source with itself. */
   @Test
   void aSourceJoinedWithItselfIsReadOnce() {
-    TupleTag<String> left = new TupleTag<>() {};
-    TupleTag<String> right = new TupleTag<>() {};
     run(
         p -> {
           PCollection<KV<String, String>> source =
               p.apply(Script.read("self-join", tenRecords()))
                   .apply(Window.into(FixedWindows.of(Duration.standardMinutes(1))))
                   .apply(WithKeys.of((String s) -> s).withKeyType(TypeDescriptors.strings()));
-          KeyedPCollectionTuple.of(left, source)
-              .and(right, source)
+          KeyedPCollectionTuple.of(LEFT, source)
+              .and(RIGHT, source)
               .apply(CoGroupByKey.create())
               .apply(
                   MapElements.into(TypeDescriptors.strings())
                       .via(
                           (KV<String, CoGbkResult> joined) ->
-                              Recorder.text(joined.getValue().getAll(left))
-                                  + Recorder.text(joined.getValue().getAll(right))))
+                              Recorder.text(joined.getValue().getAll(LEFT))
+                                  + Recorder.text(joined.getValue().getAll(RIGHT))))
               .apply(recorder.as("joined"));
         });
     assertThat(
@@ -177,5 +177,13 @@ class SourceCasesTest extends PipelineCase {
     assertThat(counts, hasSize(1000));
     assertThat(new HashSet<>(counts).size(), is(1000));
     assertThat(counts.stream().filter(count -> !count.endsWith("=1")).toList(), hasSize(0));
+  }
+
+  /** What a reader counts is among the pipeline's metrics, from its start on. */
+  @Test
+  void theCountersOfASourceAreKept() {
+    SparkStructuredStreamingPipelineResult result =
+        run(p -> p.apply(GenerateSequence.from(0).to(100)));
+    assertThat(Counters.committed(result, "elements_read"), is(100L));
   }
 }

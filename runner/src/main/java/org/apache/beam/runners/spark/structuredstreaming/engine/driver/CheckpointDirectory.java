@@ -27,7 +27,6 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerp
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
@@ -62,15 +61,14 @@ final class CheckpointDirectory {
   static CheckpointDirectory open(String location, Configuration hadoopConf) {
     Path path = new Path(location);
     try {
-      FileSystem fileSystem = path.getFileSystem(hadoopConf);
-      Path root = fileSystem.makeQualified(path);
-      if (!fileSystem.mkdirs(root)) {
-        throw new IOException("the file system refuses to make the directory");
-      }
+      Path root = path.getFileSystem(hadoopConf).makeQualified(path);
+      CheckpointDirectory directory = new CheckpointDirectory(root, hadoopConf);
+      directory.files.mkdirs(root);
+      // A file system that refuses to make the directory without an exception refuses the file.
       Path probe = new Path(root, ".beam-write-check-" + UUID.randomUUID());
-      fileSystem.create(probe, true).close();
-      fileSystem.delete(probe, false);
-      return new CheckpointDirectory(root, hadoopConf);
+      directory.files.createAtomic(probe, true).close();
+      directory.files.delete(probe);
+      return directory;
     } catch (IOException | RuntimeException e) {
       throw new IllegalStateException(
           "The checkpoint directory " + location + " cannot be written: " + e.getMessage()

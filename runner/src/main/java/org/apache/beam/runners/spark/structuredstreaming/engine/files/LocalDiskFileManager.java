@@ -48,15 +48,19 @@ final class LocalDiskFileManager extends FileSystemBasedCheckpointFileManager {
       // Not a channel: those close when their thread is interrupted, and the file's end is lost.
       return new FSDataOutputStream(new FileOutputStream(local.pathToFile(path)), null);
     } catch (IOException e) {
-      throw new UncheckedIOException(path + " cannot be written", e);
+      throw new UncheckedIOException(path + " cannot be written: " + e.getMessage(), e);
     }
   }
 
   @Override
   public void renameTempFile(Path from, Path to, boolean overwriteIfPossible) {
     if (!overwriteIfPossible && exists(to)) {
-      // Refuses, with the exception that Spark knows a second writer by.
-      super.renameTempFile(from, to, false);
+      try {
+        // Refuses, with the exception that Spark knows a second writer by.
+        super.renameTempFile(from, to, false);
+      } finally {
+        delete(from);
+      }
       return;
     }
     try {
@@ -66,7 +70,7 @@ final class LocalDiskFileManager extends FileSystemBasedCheckpointFileManager {
           StandardCopyOption.ATOMIC_MOVE,
           StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new UncheckedIOException(from + " cannot be renamed to " + to, e);
+      throw new UncheckedIOException(from + " cannot be renamed to " + to + ": " + e.getMessage(), e);
     }
   }
 
@@ -75,7 +79,7 @@ final class LocalDiskFileManager extends FileSystemBasedCheckpointFileManager {
     try {
       Files.createDirectories(local.pathToFile(path).toPath());
     } catch (IOException e) {
-      throw new UncheckedIOException(path + " cannot be made", e);
+      throw new UncheckedIOException(path + " cannot be made: " + e.getMessage(), e);
     }
   }
 

@@ -42,6 +42,9 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   private static final byte CHUNKS = StepWatermarks.engineKind(3);
   private static final int MAX_INLINE_BYTES = 4 << 10;
 
+  /** A chunk gets no further value from here on: a hot key makes many rows and none of all its values. */
+  private static final int MAX_CHUNK_BYTES = 1 << 20;
+
   private final StepRows rows;
   private final Coder<Object> valueCoder;
   private final List<EmittedChunks> emitted = new ArrayList<>();
@@ -50,6 +53,9 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   static final class Entry extends PaneEntry {
     private final ByteOutput values = new ByteOutput(32);
     private int count;
+
+    /** Chunks of this epoch, as they are stored, that come before {@link #values}. */
+    private final List<byte[]> fullChunks = new ArrayList<>();
 
     /** Chunks from the first, inclusive, to the next, exclusive. Numbers are not used twice. */
     private int firstChunk;
@@ -89,6 +95,9 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   int add(Entry entry, byte[] bytes, int offset, int length) {
     entry.values.write(bytes, offset, length);
     entry.count++;
+    if (entry.values.size() >= MAX_CHUNK_BYTES) {
+      entry.fullChunks.add(takeChunk(entry));
+    }
     return length;
   }
 
@@ -101,15 +110,17 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
     entry.nextChunk = stored.readVarInt();
     entry.count = stored.readVarInt();
     entry.values.write(stored.array(), stored.position(), stored.available());
-    if (entry.values.size() + newValues.length > MAX_INLINE_BYTES) {
+    if (!entry.fullChunks.isEmpty() || entry.values.size() + newValues.length > MAX_INLINE_BYTES) {
       cutChunk(window, entry);
     }
+    writeFullChunks(window, entry);
     entry.values.write(newValues);
     entry.count += newCount;
   }
 
   @Override
   void store(WindowState<Entry> window, Entry entry, ByteOutput out) {
+    writeFullChunks(window, entry);
     if (entry.values.size() > MAX_INLINE_BYTES) {
       cutChunk(window, entry);
     }
@@ -121,6 +132,7 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
 
   @Override
   Object value(WindowState<Entry> window, Entry entry) {
+    writeFullChunks(window, entry);
     byte[] inline = entry.values.toByteArray();
     EncodedValues newest = new EncodedValues(valueCoder, inline, 0, inline.length, entry.count);
     return entry.firstChunk == entry.nextChunk
@@ -135,6 +147,7 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
       emitted.add(
           new EmittedChunks(chunksPrefix(window, entry), entry.firstChunk, entry.nextChunk));
     }
+    entry.fullChunks.clear();
     entry.values.reset();
     entry.count = 0;
     entry.firstChunk = entry.nextChunk;
@@ -154,17 +167,32 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
     return new ByteWriter().varint(chunk).toByteArray();
   }
 
+  /** Stores the values as a chunk of their own, if there are any. */
   private void cutChunk(WindowState<Entry> window, Entry entry) {
-    if (entry.count == 0) {
-      return;
+    if (entry.count > 0) {
+      writeChunk(window, entry, takeChunk(entry));
     }
+  }
+
+  private void writeFullChunks(WindowState<Entry> window, Entry entry) {
+    for (byte[] chunk : entry.fullChunks) {
+      writeChunk(window, entry, chunk);
+    }
+    entry.fullChunks.clear();
+  }
+
+  private void writeChunk(WindowState<Entry> window, Entry entry, byte[] chunk) {
+    rows.insert(chunksPrefix(window, entry), chunkSuffix(entry.nextChunk), chunk);
+    entry.nextChunk++;
+  }
+
+  private static byte[] takeChunk(Entry entry) {
     ByteOutput chunk = new ByteOutput(entry.values.size() + 5);
     chunk.writeVarInt(entry.count);
     chunk.write(entry.values.array(), 0, entry.values.size());
-    rows.insert(chunksPrefix(window, entry), chunkSuffix(entry.nextChunk), chunk.toByteArray());
-    entry.nextChunk++;
     entry.count = 0;
     entry.values.reset();
+    return chunk.toByteArray();
   }
 
   private byte[] chunksPrefix(WindowState<Entry> window, Entry entry) {

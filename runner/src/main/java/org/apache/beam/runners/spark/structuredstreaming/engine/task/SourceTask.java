@@ -19,11 +19,14 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.io.IOException;
 import java.util.List;
+import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamRow;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SplitReading;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import scala.collection.Iterator;
@@ -44,6 +47,9 @@ final class SourceTask extends LevelTask {
   private ElementReceiver receiver;
   private SourceReport report;
 
+  /** What the source's reader counts in. Nameless until the first row tells which source it is. */
+  private MetricsContainerImpl metrics = new MetricsContainerImpl(null);
+
   SourceTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -56,6 +62,15 @@ final class SourceTask extends LevelTask {
 
   @Override
   boolean work() throws IOException {
+    MetricsContainer outer = graph().metrics().activate(metrics);
+    try {
+      return read();
+    } finally {
+      graph().metrics().activate(outer);
+    }
+  }
+
+  private boolean read() throws IOException {
     for (int i = 0; i < ROWS_PER_PIECE; i++) {
       if (!rows.hasNext()) {
         finish();
@@ -87,8 +102,13 @@ final class SourceTask extends LevelTask {
 
   private void bind() {
     reading = SplitReading.current();
-    collection = runtime().plan().sources().get(reading.sourceIndex()).output();
+    ReadStep source = runtime().plan().sources().get(reading.sourceIndex());
+    collection = source.output();
     receiver = graph().receiver(collection);
+    MetricsContainerImpl named = graph().metrics().container(source.fullName());
+    named.update(metrics);
+    metrics = named;
+    graph().metrics().activate(named);
   }
 
   private void finish() throws IOException {
