@@ -208,7 +208,7 @@ class BadOptionsTest {
   @Test
   void aDamagedPlanFileIsRefused() throws Exception {
     pipeline("--checkpointDir=" + directory).run().waitUntilFinish();
-    Files.delete(directory.resolve("beam/.plan.crc"));
+    Files.deleteIfExists(directory.resolve("beam/.plan.crc"));
     Files.writeString(directory.resolve("beam/plan"), "nonsense");
     assertThat(
         refusal(IllegalStateException.class, "--checkpointDir=" + directory),

@@ -19,7 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 
 import org.apache.beam.sdk.transforms.DoFn;
 
-/** Throws on every element. */
+/** Throws on every positive number. */
 final class Failing extends DoFn<Long, Long> {
   private final Thrown thrown;
 
@@ -28,8 +28,10 @@ final class Failing extends DoFn<Long, Long> {
   }
 
   @ProcessElement
-  @SuppressWarnings("DoNotCallSuggester") // failing is what it is for
-  public void process(@Element Long number) {
-    throw Feed.<RuntimeException>sneaky(thrown.make());
+  public void process(@Element Long number, OutputReceiver<Long> output) {
+    if (number > 0) {
+      throw Feed.<RuntimeException>sneaky(thrown.make());
+    }
+    output.output(number);
   }
 }

@@ -66,7 +66,12 @@ class FailingUserCodeTest {
   }
 
   private Pipeline pipeline() {
-    return Pipeline.create(Runs.options("--checkpointDir=" + checkpoint, "--maxRestarts=0"));
+    return pipeline("--maxRecordsPerMicroBatch=0");
+  }
+
+  private Pipeline pipeline(String option) {
+    return Pipeline.create(
+        Runs.options("--checkpointDir=" + checkpoint, "--maxRestarts=0", option));
   }
 
   /** Expects the failure that {@link Faults} throws, and a suppressed one naming {@code step}. */
@@ -138,7 +143,8 @@ class FailingUserCodeTest {
   }
 
   private Pipeline combine(Feed feed, Collected<KV<Long, Long>> collected) {
-    Pipeline pipeline = pipeline();
+    // An epoch for each number, so that state is read, merged and written.
+    Pipeline pipeline = pipeline("--maxRecordsPerMicroBatch=1");
     pipeline
         .apply("Numbers", Read.from(feed.source()))
         .apply(Window.into(FixedWindows.of(Duration.millis(10))))

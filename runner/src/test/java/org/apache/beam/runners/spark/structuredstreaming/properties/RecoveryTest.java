@@ -109,7 +109,10 @@ class RecoveryTest {
   void aPipelineThatFailsForGoodAndIsStartedAnewIsExact() {
     RecoveryPipeline pipeline =
         new RecoveryPipeline(
-            "new-process", directory, Set.of("r0-9"), Set.of(RecoveryPipeline.groups().get(0)));
+            "new-process",
+            directory,
+            Set.of("r0-9"),
+            Set.of(RecoveryPipeline.groups().get(0)));
     RestartHarness harness = harness(pipeline, 10, "--maxRestarts=0");
     for (int failures = 0; failures < 2; failures++) {
       assertThat(harness.runToFailure().getMessage(), containsString("the fault of"));

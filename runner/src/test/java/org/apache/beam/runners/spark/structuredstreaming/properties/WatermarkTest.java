@@ -26,6 +26,7 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.is;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
@@ -50,6 +51,7 @@ import org.apache.beam.sdk.transforms.Sum;
 import org.apache.beam.sdk.transforms.WithKeys;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
+import org.apache.beam.sdk.transforms.windowing.PaneInfo.Timing;
 import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
@@ -293,8 +295,7 @@ class WatermarkTest {
                         .apply(recorder.as("result")))
             .runToTheEnd();
     assertThat(recorder.values("result"), contains("k=[e1, e2, e3, e4, e5]"));
-    assertThat(recorder.seen("result").get(0).timing(), is(
-        org.apache.beam.sdk.transforms.windowing.PaneInfo.Timing.ON_TIME));
+    assertThat(recorder.seen("result").get(0).timing(), is(Timing.ON_TIME));
     assertThat(Counters.droppedDueToLateness(result), is(0L));
   }
 
@@ -311,12 +312,8 @@ class WatermarkTest {
                                 Script.read(
                                     "two-windows",
                                     Script.split()
-                                        .at(1, "k")
-                                        .at(6, "k")
-                                        .epoch()
-                                        .watermark(12)
-                                        .epochs(2)
-                                        .end()))
+                                        .at(1, "k").at(6, "k").epoch()
+                                        .watermark(12).epochs(2).end()))
                             .apply(Window.into(FixedWindows.of(Duration.standardSeconds(10))))
                             .apply(
                                 MapElements.into(
@@ -348,7 +345,7 @@ class WatermarkTest {
 
     @StartBundle
     public void startBundle() {
-      kept = new java.util.ArrayList<>();
+      kept = new ArrayList<>();
     }
 
     @ProcessElement

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 import org.joda.time.Instant;
@@ -52,7 +53,7 @@ public final class EpochLog extends StreamingQueryListener implements AutoClosea
   public List<JsonNode> epochs() {
     try {
       session.sparkContext().listenerBus().waitUntilEmpty(DRAIN_MILLIS);
-    } catch (java.util.concurrent.TimeoutException e) {
+    } catch (TimeoutException e) {
       throw new IllegalStateException("Spark does not come to tell its listeners", e);
     }
     return List.copyOf(progress);

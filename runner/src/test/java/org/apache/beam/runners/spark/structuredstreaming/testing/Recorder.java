@@ -35,6 +35,7 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
+import org.apache.spark.TaskContext;
 import org.joda.time.Instant;
 
 /**
@@ -100,7 +101,7 @@ public final class Recorder {
 
   /** The epoch of the task on this thread. */
   public static long currentEpoch() {
-    return Long.parseLong(org.apache.spark.TaskContext.get().getLocalProperty(EPOCH_PROPERTY));
+    return Long.parseLong(TaskContext.get().getLocalProperty(EPOCH_PROPERTY));
   }
 
   /** Pairs as {@code key=value}, iterables sorted, all else by its own text. */

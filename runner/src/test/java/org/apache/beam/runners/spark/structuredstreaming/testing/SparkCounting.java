@@ -23,12 +23,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
+import scala.collection.JavaConverters;
 
 /** Counts what Spark runs for each epoch, between its creation and {@link #close}. */
 public final class SparkCounting extends SparkListener implements AutoCloseable {
@@ -64,7 +66,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
   public Map<Long, Epoch> epochs() {
     try {
       context.listenerBus().waitUntilEmpty(DRAIN_MILLIS);
-    } catch (java.util.concurrent.TimeoutException e) {
+    } catch (TimeoutException e) {
       throw new IllegalStateException("Spark does not come to tell its listeners", e);
     }
     synchronized (this) {
@@ -79,7 +81,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
     Epoch epoch =
         epochs.getOrDefault(number, new Epoch(0, new ArrayList<>(), new TreeMap<>()));
     epochs.put(number, new Epoch(epoch.jobs() + 1, epoch.stages(), epoch.tasks()));
-    for (StageInfo stage : scala.collection.JavaConverters.seqAsJavaList(started.stageInfos())) {
+    for (StageInfo stage : JavaConverters.seqAsJavaList(started.stageInfos())) {
       epochOfStage.put(stage.stageId(), number);
     }
   }
@@ -104,7 +106,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
   /** Ids of the RDDs that are cached now. */
   public Set<Integer> cachedRdds() {
     return Set.copyOf(
-        scala.collection.JavaConverters.mapAsJavaMap(context.getPersistentRDDs()).keySet().stream()
+        JavaConverters.mapAsJavaMap(context.getPersistentRDDs()).keySet().stream()
             .map(id -> (Integer) id)
             .toList());
   }

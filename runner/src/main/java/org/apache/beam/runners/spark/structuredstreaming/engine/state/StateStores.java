@@ -99,6 +99,11 @@ public final class StateStores {
     return location.isDefined() ? Optional.of(location.get()) : Optional.empty();
   }
 
+  /** Closes a store in this JVM. Its versions stay; nobody may be using it. */
+  public static void unload(StateStoreProviderId id) {
+    StateStore$.MODULE$.unload(id);
+  }
+
   /** Drops a store's changes; allowed at any time and any number of times. */
   static void abortUnlessCommitted(StateStore store) {
     if (!store.hasCommitted()) {

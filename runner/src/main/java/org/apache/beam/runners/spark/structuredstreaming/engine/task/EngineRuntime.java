@@ -20,23 +20,30 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What an executor keeps alive of one run of a query, between its epochs: the decoded plan and, for
  * every level, the graphs with their DoFns that no task is using.
+ *
+ * <p>It also knows the state stores that tasks have opened, to unload them with the run: Spark does so
+ * a minute later at best, and never when the JVM ends before, under a RocksDB that still works.
  *
  * <p>A graph is owned by one task from {@link #acquire} on, and comes back by {@link #release} after
  * success only: one that failed is torn down by its task. So {@code set-ups = tear-downs} once the
@@ -59,6 +66,7 @@ public final class EngineRuntime {
   private final Plan plan;
   private final PipelineOptions options;
   private final List<Deque<IdleGraph>> idle = new ArrayList<>();
+  private final Set<StateStoreProviderId> stores = new HashSet<>();
   private ScheduledFuture<?> sweep;
   private boolean closed;
   private int inUse;
@@ -118,6 +126,11 @@ public final class EngineRuntime {
     }
     return LevelGraph.create(
         plan, plan.levels().get(level), options, setup.parallelism(), taskIndex);
+  }
+
+  /** Remembers that a task opens a state store here. */
+  synchronized void noteStore(StateStoreProviderId store) {
+    stores.add(store);
   }
 
   /** Takes a graph back after its task's success. */
@@ -186,7 +199,10 @@ public final class EngineRuntime {
 
   private void closeGraphs() {
     List<LevelGraph> graphs = new ArrayList<>();
+    List<StateStoreProviderId> opened;
     synchronized (this) {
+      opened = List.copyOf(stores);
+      stores.clear();
       closed = true;
       sweep.cancel(false);
       for (Deque<IdleGraph> level : idle) {
@@ -195,5 +211,6 @@ public final class EngineRuntime {
       }
     }
     graphs.forEach(EngineRuntime::tearDown);
+    opened.forEach(StateStores::unload);
   }
 }

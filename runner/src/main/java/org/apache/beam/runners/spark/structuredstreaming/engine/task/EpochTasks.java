@@ -80,7 +80,7 @@ public final class EpochTasks implements Serializable {
     TaskAddress address = address(level, partition);
     PartitionState state =
         PartitionState.isNeeded(runtime.plan().levels().get(level))
-            ? PartitionState.open(address, setup.value())
+            ? PartitionState.open(address, setup.value(), runtime)
             : null;
     return new KeyedTask(address, runtime, context, reports, blocks, state).start();
   }

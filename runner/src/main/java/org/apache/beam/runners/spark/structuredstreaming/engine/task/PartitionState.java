@@ -23,6 +23,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStore
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StoreStateRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
 /**
  * The state of one level and partition in one epoch: version {@code epoch} is opened and version
@@ -44,18 +45,15 @@ final class PartitionState {
     return !level.roots().stream().allMatch(root -> root instanceof RedistributeStep);
   }
 
-  static PartitionState open(TaskAddress address, EngineSetup setup) {
+  static PartitionState open(TaskAddress address, EngineSetup setup, EngineRuntime runtime) {
+    StateStoreProviderId id =
+        StateStores.id(
+            setup.stateLocation(), address.level(), address.partition(), address.queryRunId());
+    runtime.noteStore(id);
     return new PartitionState(
         new StoreStateRows(
             StateStores.open(
-                StateStores.id(
-                    setup.stateLocation(),
-                    address.level(),
-                    address.partition(),
-                    address.queryRunId()),
-                address.epoch(),
-                setup.stateConf(),
-                setup.hadoopConf().value())));
+                id, address.epoch(), setup.stateConf(), setup.hadoopConf().value())));
   }
 
   StateRows rows() {
