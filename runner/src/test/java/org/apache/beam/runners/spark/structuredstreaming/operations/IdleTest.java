@@ -38,6 +38,7 @@ import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
 import org.apache.beam.sdk.transforms.windowing.Window;
+import org.apache.spark.sql.execution.streaming.state.StateStore$;
 import org.joda.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,6 +83,8 @@ class IdleTest {
   @Test
   void theCheckpointOfAPipelineAtRestDoesNotGrow() throws Exception {
     Runs.stopSession();
+    // Ends the maintenance that an earlier query of this JVM has started, at an interval of its own.
+    StateStore$.MODULE$.stop();
     System.setProperty("spark.sql.streaming.minBatchesToRetain", "3");
     System.setProperty("spark.sql.streaming.stateStore.maintenanceInterval", "200ms");
     System.setProperty("spark.sql.streaming.stateStore.minDeltasForSnapshot", "3");
@@ -99,6 +102,7 @@ class IdleTest {
       System.clearProperty("spark.sql.streaming.stateStore.maintenanceInterval");
       System.clearProperty("spark.sql.streaming.stateStore.minDeltasForSnapshot");
       Runs.stopSession();
+      StateStore$.MODULE$.stop();
     }
   }
 
