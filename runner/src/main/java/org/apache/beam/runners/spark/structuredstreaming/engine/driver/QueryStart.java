@@ -83,14 +83,15 @@ final class QueryStart {
   /**
    * Starts the query; it runs when this returns.
    *
-   * @param parallelism what the checkpoint's state is divided by
+   * @param claim what the checkpoint says of the user's start; restarts that the user has not asked
+   *     for have the same
    */
   static QueryStart start(
       SparkSession session,
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
       CheckpointDirectory checkpoint,
-      int parallelism,
+      CheckpointDirectory.Claim claim,
       PipelineProgress progress,
       PipelineMetrics metrics) {
     EpochControl control =
@@ -105,7 +106,7 @@ final class QueryStart {
             UUID.randomUUID().toString(),
             plan,
             serializableOptions,
-            parallelism,
+            claim.parallelism(),
             checkpoint.stateLocation(),
             StateStoreSettings.of(session.sessionState().conf()),
             new SerializableConfiguration(session.sessionState().newHadoopConf()),
@@ -118,7 +119,7 @@ final class QueryStart {
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(
-          start.runKey, start.registrations(plan, options, serializableOptions));
+          start.runKey, start.registrations(plan, options, serializableOptions, claim.firstEpoch()));
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
@@ -224,7 +225,8 @@ final class QueryStart {
   private List<SourceRegistration> registrations(
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
-      SerializablePipelineOptions serializableOptions) {
+      SerializablePipelineOptions serializableOptions,
+      long firstEpoch) {
     int splits =
         options.getSourceSplits() > 0
             ? options.getSourceSplits()
@@ -246,6 +248,7 @@ final class QueryStart {
               .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
               .gate(control)
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
+              .resumedEpoch(firstEpoch)
               .build());
     }
     return registrations;
