@@ -270,8 +270,9 @@ class FailingUserCodeTest {
 
   @Test
   void aSourceThatFailsToGiveItsMarkCoderIsNamed() {
-    Feed feed = Feed.of(1).end().failAt(Feed.Point.GET_MARK_CODER, Faults.Injected::new);
+    Feed feed = Feed.of(1).end();
     Pipeline pipeline = source(feed, new Collected<>());
+    feed.failAt(Feed.Point.GET_MARK_CODER, Faults.Injected::new);
     IllegalStateException refused = assertThrows(IllegalStateException.class, pipeline::run);
     assertThat(refused.getMessage(), containsString("Numbers: getCheckpointMarkCoder of "));
     assertThat(refused.getCause(), instanceOf(Faults.Injected.class));

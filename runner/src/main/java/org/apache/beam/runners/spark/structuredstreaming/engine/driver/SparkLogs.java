@@ -79,13 +79,13 @@ final class SparkLogs {
     CommitLog commits = new CommitLog(session, commitsDirectory.toString());
     long lastStarted = latest(offsets.getLatestBatchId());
     long lastCommitted = latest(commits.getLatestBatchId());
-    if (lastStarted < 0 && sourcesBegan) {
-      throw missing(new Path(offsetsDirectory, "0"), "sources have been read");
-    }
     if (lastCommitted > lastStarted) {
       throw missing(
           new Path(offsetsDirectory, Long.toString(lastCommitted)),
           new Path(commitsDirectory, Long.toString(lastCommitted)) + " is there");
+    }
+    if (lastStarted < 0 && sourcesBegan) {
+      throw missing(new Path(offsetsDirectory, "0"), "sources have been read");
     }
     if (lastCommitted < lastStarted - 1) {
       throw missing(
