@@ -118,7 +118,7 @@ final class QueryStart {
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(
-          start.runKey, start.registrations(plan, options, serializableOptions));
+          start.runKey, start.registrations(plan, options, serializableOptions, metrics));
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
@@ -224,7 +224,8 @@ final class QueryStart {
   private List<SourceRegistration> registrations(
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
-      SerializablePipelineOptions serializableOptions) {
+      SerializablePipelineOptions serializableOptions,
+      PipelineMetrics metrics) {
     int splits =
         options.getSourceSplits() > 0
             ? options.getSourceSplits()
@@ -245,6 +246,7 @@ final class QueryStart {
                       options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis()))
               .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
               .gate(control)
+              .driverMetrics(metrics.driverContainer(source.fullName()))
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
               .build());
     }
