@@ -42,7 +42,7 @@ public final class PlanFingerprint {
   private static final String READ = "read";
 
   /** Kinds that keep rows in the state store. */
-  private static final List<String> STATEFUL = List.of("group-by-key", "combine");
+  private static final List<String> STATEFUL = List.of("group-by-key", "combine", "view");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
@@ -83,6 +83,9 @@ public final class PlanFingerprint {
       fields.put("value coder", PlanText.coder(combine.valueCoder()));
       fields.put("accumulator coder", PlanText.coder(combine.accumulatorCoder()));
       fields.put("windowing", PlanText.windowing(combine.windowingStrategy()));
+    } else if (step instanceof ViewStep view) {
+      fields.put("stored value coder", PlanText.coder(view.elementCoder()));
+      fields.put("windowing", PlanText.windowing(view.windowingStrategy()));
     } else if (step instanceof RedistributeStep redistribute) {
       fields.put("coder", PlanText.coder(redistribute.input().coder()));
     }

@@ -93,6 +93,9 @@ final class PlanText {
     } else if (step instanceof RedistributeStep) {
       return "redistribute";
     }
+    if (step instanceof ViewStep) {
+      return "view";
+    }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }
 }

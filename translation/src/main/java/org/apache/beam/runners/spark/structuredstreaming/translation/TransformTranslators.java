@@ -33,7 +33,6 @@ import java.util.Optional;
 import org.apache.beam.sdk.transforms.Impulse;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.Reshuffle;
-import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveBoundedRead;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveUnboundedRead;
@@ -59,10 +58,7 @@ final class TransformTranslators {
             PrimitiveBoundedRead.class, read,
             PrimitiveUnboundedRead.class, read,
             Reshuffle.ViaRandomKey.class, arbitrarily,
-            View.CreatePCollectionView.class,
-                refusal(
-                    "makes a PCollectionView for a side input: side inputs are not supported yet;"
-                        + " where both sides have a key, CoGroupByKey joins them"));
+            GroupedView.ViewPanes.class, new ViewPanesTranslator());
     byUrn =
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),

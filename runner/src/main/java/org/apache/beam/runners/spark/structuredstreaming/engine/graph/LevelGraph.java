@@ -33,6 +33,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 
 /**
@@ -228,6 +229,9 @@ public final class LevelGraph {
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);
+    }
+    if (target instanceof ViewStep) {
+      return new ViewSender(channel);
     }
     return new GroupingSender(channel);
   }

@@ -27,6 +27,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyS
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
 import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
@@ -43,6 +44,7 @@ public final class KeyedStepRunners {
    * The runner of {@code root} for one epoch.
    *
    * @param rows of the level and partition, null if no step of the level has state
+   * @param sideInputs the level's views; that of a view step is added to them
    * @param processingTimeMillis the epoch's processing time
    */
   public static KeyedStepRunner create(
@@ -50,10 +52,19 @@ public final class KeyedStepRunners {
       LevelGraph graph,
       StateRows rows,
       PipelineOptions options,
+      SideInputs sideInputs,
       long processingTimeMillis) {
     KeyedStep step = (KeyedStep) root;
-    ElementReceiver output = graph.receiver(step.output());
     MetricsContainerImpl container = graph.metrics().container(step.fullName());
+    if (step instanceof ViewStep view) {
+      StepRows viewRows = new StepRows(rows, step.stableId(), step.fullName());
+      ViewRunner runner =
+          new ViewRunner(
+              view, container, viewRows, sideInputs.materialized(), processingTimeMillis);
+      sideInputs.add(runner);
+      return runner;
+    }
+    ElementReceiver output = graph.receiver(step.output());
     if (step instanceof RedistributeStep redistribute) {
       return new RedistributeRunner(redistribute, output, container);
     }
