@@ -42,11 +42,19 @@ public final class PlanFingerprint {
   private static final String READ = "read";
 
   /** Kinds that keep rows in the state store. */
-  private static final List<String> STATEFUL = List.of("group-by-key", "combine", "view");
+  private static final List<String> STATEFUL =
+      List.of("group-by-key", "combine", "stateful-par-do", "view", "side-input-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
-      List.of("mark coder", "key coder", "stored value coder", "accumulator coder", "windowing");
+      List.of(
+          "mark coder",
+          "key coder",
+          "stored value coder",
+          "accumulator coder",
+          "windowing",
+          "state",
+          "timers");
 
   private final List<Map<String, String>> steps;
 
@@ -86,6 +94,17 @@ public final class PlanFingerprint {
     } else if (step instanceof ViewStep view) {
       fields.put("stored value coder", PlanText.coder(view.elementCoder()));
       fields.put("windowing", PlanText.windowing(view.windowingStrategy()));
+    } else if (step instanceof SideInputParDoStep parDo) {
+      fields.put("stored value coder", PlanText.coder(parDo.input().coder()));
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
+    } else if (step instanceof StatefulParDoStep parDo) {
+      fields.put("key coder", PlanText.coder(parDo.keyCoder()));
+      if (parDo.timeSorted() || !parDo.spec().sideInputs().isEmpty()) {
+        fields.put("stored value coder", PlanText.coder(parDo.valueCoder()));
+      }
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
+      fields.put("state", StateText.states(parDo.spec().doFn()));
+      fields.put("timers", StateText.timers(parDo.spec().doFn()));
     } else if (step instanceof RedistributeStep redistribute) {
       fields.put("coder", PlanText.coder(redistribute.input().coder()));
     }

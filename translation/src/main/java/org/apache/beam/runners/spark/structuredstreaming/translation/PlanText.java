@@ -92,9 +92,12 @@ final class PlanText {
       return "combine";
     } else if (step instanceof RedistributeStep) {
       return "redistribute";
-    }
-    if (step instanceof ViewStep) {
+    } else if (step instanceof StatefulParDoStep) {
+      return "stateful-par-do";
+    } else if (step instanceof ViewStep) {
       return "view";
+    } else if (step instanceof SideInputParDoStep) {
+      return "side-input-par-do";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

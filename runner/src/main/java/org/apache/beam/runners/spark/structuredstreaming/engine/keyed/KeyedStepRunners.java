@@ -26,6 +26,8 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -56,19 +58,26 @@ public final class KeyedStepRunners {
       long processingTimeMillis) {
     KeyedStep step = (KeyedStep) root;
     MetricsContainerImpl container = graph.metrics().container(step.fullName());
+    if (step instanceof RedistributeStep redistribute) {
+      return new RedistributeRunner(redistribute, graph.receiver(step.output()), container);
+    }
+    StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
     if (step instanceof ViewStep view) {
-      StepRows viewRows = new StepRows(rows, step.stableId(), step.fullName());
       ViewRunner runner =
           new ViewRunner(
-              view, container, viewRows, sideInputs.materialized(), processingTimeMillis);
+              view, container, stepRows, sideInputs.materialized(), processingTimeMillis);
       sideInputs.add(runner);
       return runner;
     }
-    ElementReceiver output = graph.receiver(step.output());
-    if (step instanceof RedistributeStep redistribute) {
-      return new RedistributeRunner(redistribute, output, container);
+    if (step instanceof StatefulParDoStep parDo) {
+      return new StatefulParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
     }
-    StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
+    if (step instanceof SideInputParDoStep parDo) {
+      return new SideInputParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
+    }
+    ElementReceiver output = graph.receiver(step.output());
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(
           step, output, container, stepRows, options, processingTimeMillis);
