@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.pipeline;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.problems;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.translate;
 import static org.hamcrest.MatcherAssert.assertThat;
