@@ -303,6 +303,7 @@ class RefusalTest {
         .apply("unknown", new UnknownTransform())
         .apply("group", GroupByKey.create())
         .apply("ungroup", ParDo.of(new FirstFn()))
+        .apply("sessions", Window.into(Sessions.withGapDuration(Duration.standardMinutes(1))))
         .apply("state", ParDo.of(new StateFn()));
 
     UnsupportedPipelineException refused =
@@ -316,7 +317,7 @@ class RefusalTest {
         startsWith(
             "The pipeline cannot be run as a stream on Spark:\n  'unknown': unknown transform "
                 + UnknownTransform.class.getName()
-                + "\n  'state/ParMultiDo(State)': DoFn "));
+                + "\n  'state/ParMultiDo(State)': uses state"));
   }
 
   /** Gives the first value of each key. */
