@@ -34,7 +34,6 @@ import org.apache.beam.sdk.transforms.Combine;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.DoFn;
-import org.apache.beam.sdk.transforms.Latest;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.transforms.windowing.AfterPane;
@@ -77,8 +76,8 @@ class SideInputCasesTest extends SideInputCase {
             p -> {
               PCollectionView<String> view =
                   p.apply("x", Create.of("x")).apply("view", View.asSingleton());
-              TupleTag<String> even = new TupleTag<>() {};
-              TupleTag<String> odd = new TupleTag<>() {};
+              TupleTag<String> even = new TupleTag<>("even");
+              TupleTag<String> odd = new TupleTag<>("odd");
               PCollectionTuple outputs =
                   p.apply(Script.read("two-outputs", script.end()))
                       .apply(
@@ -150,30 +149,6 @@ class SideInputCasesTest extends SideInputCase {
       seen.inc();
       output.output(element);
     }
-  }
-
-  /** apache/beam#21376, apache/beam#26465: the newest pane is the view, never two of them. */
-  @Test
-  void slowlyUpdatedSingletonIsItsNewestPane() {
-    Script script =
-        Script.split()
-            .at(0, "S:a").epoch()
-            .at(1, "M:1").epoch()
-            .at(2, "S:b").at(3, "S:c").epoch()
-            .at(4, "M:2").epoch()
-            .end();
-    run(
-        p -> {
-          PCollection<String> all = p.apply(Script.read("slowly-updated", script));
-          PCollectionView<String> view =
-              all.apply(tagged("S"))
-                  .apply(everyElement())
-                  .apply(Latest.globally())
-                  .apply(View.asSingleton());
-          all.apply(tagged("M")).apply(reading(view)).apply(recorder.as("read"));
-        });
-
-    assertThat(recorder.values("read"), contains("1 a", "2 c"));
   }
 
   /** apache/beam#18780: what a pane holds is up to the accumulation mode. */

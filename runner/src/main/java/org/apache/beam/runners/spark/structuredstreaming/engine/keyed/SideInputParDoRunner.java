@@ -64,10 +64,11 @@ final class SideInputParDoRunner extends KeyedStepRunner {
     statistics().addRowsIn(1);
     WindowedValue<Object> element = elementCoder.decode(record.bytes());
     for (WindowedValue<Object> inWindow : element.explodeWindows()) {
-      switch (waiting.offer(inWindow)) {
-        case READY -> process(inWindow);
-        case COLLECTED -> drop(1);
-        case NOT_READY -> {}
+      StepSideInputs.State readiness = waiting.offer(inWindow);
+      if (readiness == StepSideInputs.State.READY) {
+        process(inWindow);
+      } else if (readiness == StepSideInputs.State.COLLECTED) {
+        drop(1);
       }
     }
   }

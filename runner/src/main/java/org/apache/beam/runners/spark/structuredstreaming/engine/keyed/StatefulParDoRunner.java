@@ -181,10 +181,10 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       byte[] keyBytes, KeyState<Object> key, BoundedWindow window, WindowedValue<Object> element) {
     StepSideInputs.State readiness =
         waiting == null ? StepSideInputs.State.READY : waiting.offer(element);
-    switch (readiness) {
-      case READY -> add(keyBytes, key, window, element);
-      case COLLECTED -> drop(1);
-      case NOT_READY -> {}
+    if (readiness == StepSideInputs.State.READY) {
+      add(keyBytes, key, window, element);
+    } else if (readiness == StepSideInputs.State.COLLECTED) {
+      drop(1);
     }
   }
 
