@@ -46,7 +46,7 @@ public final class PlanFingerprint {
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
-      List.of("mark coder", "key coder", "stored value coder", "accumulator coder", "windowing");
+      List.of("mark coder", "events", "key coder", "stored value coder", "accumulator coder", "windowing");
 
   private final List<Map<String, String>> steps;
 
@@ -73,6 +73,9 @@ public final class PlanFingerprint {
       fields.put("source", read.source().getClass().getName());
       if (read.source().getCheckpointMarkCoder() != null) {
         fields.put("mark coder", PlanText.coder(read.source().getCheckpointMarkCoder()));
+      }
+      if (read.source() instanceof TestStreamSource<?> stream) {
+        fields.put("events", stream.fingerprint());
       }
     } else if (step instanceof GroupByKeyStep group) {
       fields.put("key coder", PlanText.coder(group.keyCoder()));
