@@ -19,11 +19,18 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.TupleTag;
+import org.apache.beam.sdk.values.WindowingStrategy;
 
-/** Translates a ParDo that is run on plain elements into a {@link ParDoStep}. */
+/**
+ * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
+ * StatefulParDoStep} if all of a key has to meet.
+ */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
   public void translate(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
@@ -33,6 +40,33 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
       reasons.forEach(context::refuse);
       return;
     }
+    DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
+    if (!DoFnFeatures.isKeyed(signature)) {
+      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec(transform, context)));
+    } else if (mayBeKeyed(context)) {
+      context.add(
+          new StatefulParDoStep(
+              context.stepIndex(),
+              context.fullName(),
+              context.levelBehind(context.input()),
+              spec(transform, context),
+              signature.processElement().requiresTimeSortedInput()));
+    }
+  }
+
+  private static boolean mayBeKeyed(TranslationContext context) {
+    WindowingStrategy<?, ?> windowing = context.input().windowingStrategy();
+    if (windowing.needsMerge()) {
+      context.refuse(
+          "uses state, timers or time-sorted input in the merging windows of "
+              + windowing.getWindowFn().getClass().getName()
+              + ", which Beam does not define; group by key first, or window otherwise");
+      return false;
+    }
+    return context.requireKeyed(context.input());
+  }
+
+  private static DoFnSpec spec(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
     List<TupleTag<?>> tags = new ArrayList<>();
     tags.add(transform.getMainOutputTag());
     tags.addAll(transform.getAdditionalOutputTags().getAll());
@@ -47,14 +81,12 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
         throw new IllegalStateException(context.fullName() + " has no main output " + tag);
       }
     }
-    context.add(
-        new ParDoStep(
-            context.stepIndex(),
-            context.fullName(),
-            transform.getFn(),
-            ParDo.getDoFnSchemaInformation(transform.getFn(), context.onlyMainInput()),
-            context.input(),
-            presentTags,
-            outputs));
+    return new DoFnSpec(
+        transform.getFn(),
+        ParDo.getDoFnSchemaInformation(transform.getFn(), context.onlyMainInput()),
+        context.input(),
+        presentTags,
+        outputs,
+        Map.copyOf(transform.getSideInputs()));
   }
 }

@@ -42,11 +42,19 @@ public final class PlanFingerprint {
   private static final String READ = "read";
 
   /** Kinds that keep rows in the state store. */
-  private static final List<String> STATEFUL = List.of("group-by-key", "combine");
+  private static final List<String> STATEFUL = List.of("group-by-key", "combine", "stateful-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
-      List.of("mark coder", "events", "key coder", "stored value coder", "accumulator coder", "windowing");
+      List.of(
+          "mark coder",
+          "events",
+          "key coder",
+          "stored value coder",
+          "accumulator coder",
+          "windowing",
+          "state",
+          "timers");
 
   private final List<Map<String, String>> steps;
 
@@ -86,6 +94,14 @@ public final class PlanFingerprint {
       fields.put("value coder", PlanText.coder(combine.valueCoder()));
       fields.put("accumulator coder", PlanText.coder(combine.accumulatorCoder()));
       fields.put("windowing", PlanText.windowing(combine.windowingStrategy()));
+    } else if (step instanceof StatefulParDoStep parDo) {
+      fields.put("key coder", PlanText.coder(parDo.keyCoder()));
+      if (parDo.timeSorted()) {
+        fields.put("stored value coder", PlanText.coder(parDo.valueCoder()));
+      }
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
+      fields.put("state", StateText.states(parDo.spec().doFn()));
+      fields.put("timers", StateText.timers(parDo.spec().doFn()));
     } else if (step instanceof RedistributeStep redistribute) {
       fields.put("coder", PlanText.coder(redistribute.input().coder()));
     }

@@ -92,6 +92,8 @@ final class PlanText {
       return "combine";
     } else if (step instanceof RedistributeStep) {
       return "redistribute";
+    } else if (step instanceof StatefulParDoStep) {
+      return "stateful-par-do";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

@@ -26,6 +26,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
@@ -58,6 +59,10 @@ public final class KeyedStepRunners {
       return new RedistributeRunner(redistribute, output, container);
     }
     StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
+    if (step instanceof StatefulParDoStep parDo) {
+      return new StatefulParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, processingTimeMillis);
+    }
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(
           step, output, container, stepRows, options, processingTimeMillis);
