@@ -73,10 +73,6 @@ final class TransformTranslators {
             Map.entry(TEST_STREAM_TRANSFORM_URN, new TestStreamTranslator()));
   }
 
-  private static TransformTranslator<PTransform<?, ?>> refusal(String reason) {
-    return (transform, context) -> context.refuse(reason);
-  }
-
   /** The translator that claims this application of a transform, if there is one. */
   @SuppressWarnings("unchecked") // translators are registered under the class or URN of their own type
   Optional<TransformTranslator<PTransform<?, ?>>> claiming(PTransform<?, ?> transform) {
