@@ -27,7 +27,12 @@ import org.apache.beam.sdk.values.WindowingStrategy;
  * + max(levels that carry its input)}.
  */
 public abstract sealed class KeyedStep extends Step
-    permits GroupByKeyStep, CombineStep, RedistributeStep, StatefulParDoStep {
+    permits GroupByKeyStep,
+        CombineStep,
+        RedistributeStep,
+        StatefulParDoStep,
+        ViewStep,
+        SideInputParDoStep {
   private final int level;
 
   KeyedStep(
@@ -69,5 +74,10 @@ public abstract sealed class KeyedStep extends Step
   /** Coder of the input's values; the input's elements are KVs. */
   public Coder<?> valueCoder() {
     return ((KvCoder<?, ?>) input().coder()).getValueCoder();
+  }
+
+  /** Whether what this step receives in an epoch leaves it in the next one only. */
+  public boolean isDelaying() {
+    return false;
   }
 }

@@ -38,9 +38,12 @@ import org.apache.beam.sdk.values.PCollection;
  *       executed on each of these levels.
  * </ul>
  *
+ * <p>A step that reads views stands on {@code 1 + max(levels(input), levels(panes of its views))},
+ * and so do the {@link ViewStep}s that keep them for it.
+ *
  * <p>So {@code levels} is never empty and levels have no gaps: a keyed step on level {@code k > 1}
- * has an input that level {@code k - 1} carries, and what a level carries stems from one of its
- * roots.
+ * has an input, or reads a view with panes, that level {@code k - 1} carries, and what a level
+ * carries stems from one of its roots.
  *
  * <p>All indexes are given out in the order of the calls.
  */
@@ -48,6 +51,7 @@ final class PlanBuilder {
   private final List<PlanCollection> collections = new ArrayList<>();
   private final Map<PCollection<?>, PlanCollection> byPCollection = new HashMap<>();
   private final List<NavigableSet<Integer>> levelsByCollection = new ArrayList<>();
+  private final PlanViews views = new PlanViews();
   private final List<Step> steps = new ArrayList<>();
   private final List<ReadStep> sources = new ArrayList<>();
 
@@ -109,6 +113,11 @@ final class PlanBuilder {
     return levels;
   }
 
+  /** The views defined so far. */
+  PlanViews views() {
+    return views;
+  }
+
   /** Adds a step behind the steps that produce its inputs. */
   void add(Step step) {
     if (step.index() != steps.size()) {
@@ -145,6 +154,7 @@ final class PlanBuilder {
   }
 
   Plan build() {
+    spaceTestStreams();
     List<Edge> edges = edges();
     int levelCount = 1;
     for (Step step : steps) {
@@ -155,6 +165,40 @@ final class PlanBuilder {
       levels.add(level(number, edges));
     }
     return new Plan(collections, steps, levels, edges, sources);
+  }
+
+  /**
+   * Gives the events of TestStreams as many epochs as it takes an element to come through the
+   * pipeline: one, and one for each delaying step on its way.
+   */
+  private void spaceTestStreams() {
+    int period = 1 + longestDelay();
+    steps.replaceAll(
+        step ->
+            step instanceof ReadStep read && read.source() instanceof TestStreamSource<?> stream
+                ? read.withSource(stream.withPeriod(period))
+                : step);
+    sources.replaceAll(read -> (ReadStep) steps.get(read.index()));
+  }
+
+  /** The most delaying steps that there are on one way through the pipeline. */
+  private int longestDelay() {
+    int longest = 0;
+    int[] delays = new int[collections.size()];
+    for (Step step : steps) {
+      int delay = 0;
+      for (PlanCollection input : step.inputs()) {
+        delay = Math.max(delay, delays[input.index()]);
+      }
+      if (step instanceof KeyedStep keyed && keyed.isDelaying()) {
+        delay++;
+      }
+      for (PlanCollection output : step.outputs()) {
+        delays[output.index()] = delay;
+      }
+      longest = Math.max(longest, delay);
+    }
+    return longest;
   }
 
   /** One edge per keyed step and level that carries its input, by step, then level. */
@@ -173,8 +217,12 @@ final class PlanBuilder {
   private Level level(int number, List<Edge> edges) {
     List<Step> roots = new ArrayList<>();
     List<Step> fused = new ArrayList<>();
+    // In front of the other roots: whoever reads a view of the level comes behind it.
+    steps.stream()
+        .filter(step -> step instanceof ViewStep && levelsOf(step).contains(number))
+        .forEach(roots::add);
     for (Step step : steps) {
-      if (levelsOf(step).contains(number)) {
+      if (!(step instanceof ViewStep) && levelsOf(step).contains(number)) {
         boolean isRoot = step instanceof ReadStep || step instanceof KeyedStep;
         (isRoot ? roots : fused).add(step);
       }

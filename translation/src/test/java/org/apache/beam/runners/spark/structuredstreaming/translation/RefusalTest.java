@@ -17,18 +17,19 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.pipeline;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.problems;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.translate;
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.endsWith;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.startsWith;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
-import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
@@ -48,10 +49,7 @@ import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
-import org.apache.beam.sdk.transforms.windowing.AfterFirst;
-import org.apache.beam.sdk.transforms.windowing.AfterPane;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
-import org.apache.beam.sdk.transforms.windowing.AfterWatermark;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
 import org.apache.beam.sdk.transforms.windowing.Repeatedly;
@@ -63,6 +61,7 @@ import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.WindowingStrategy;
+import org.apache.beam.sdk.values.WindowingStrategy.AccumulationMode;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -166,39 +165,40 @@ class RefusalTest {
   }
 
   @Test
-  void sideInputAndItsViewAreRefused() {
-    List<Problem> problems =
-        problems(
-            pipeline -> {
-              PCollectionView<List<String>> view =
-                  pipeline.apply("side", Create.of("x")).apply("view", View.asList());
-              input(pipeline)
-                  .apply("bad", ParDo.of(new PassFn<KV<String, String>>()).withSideInputs(view));
-            });
+  void sideInputThatNoTransformMakesIsRefused() {
+    PCollectionView<List<String>> view =
+        pipeline().apply("side", Create.of("x")).apply("view", View.asList());
+    Problem problem =
+        only(
+            problems(
+                pipeline ->
+                    input(pipeline)
+                        .apply(
+                            "bad",
+                            ParDo.of(new PassFn<KV<String, String>>()).withSideInputs(view))));
 
-    List<Problem> views =
-        problems.stream().filter(problem -> problem.transform().startsWith("view/")).toList();
-    assertThat(views, hasSize(1));
-    assertThat(views.get(0).reason(), startsWith("makes a PCollectionView for a side input:"));
-    Problem reader = problems.get(problems.size() - 1);
-    assertThat(reader.transform(), equalTo("bad/ParMultiDo(Pass)"));
-    assertThat(
-        reader.reason(),
-        equalTo(
-            "reads a side input, which are not supported yet; where both sides have a key,"
-                + " CoGroupByKey joins them"));
+    assertThat(problem.transform(), equalTo("bad/ParMultiDo(Pass)"));
+    assertThat(problem.reason(), startsWith("reads the side input "));
+    assertThat(problem.reason(), endsWith(", a view that no transform of this pipeline makes"));
   }
 
   @Test
-  void testStreamIsRefused() {
+  void testStreamWhoseElementsItsCoderCannotEncodeIsRefused() {
     Problem problem =
         only(
             problems(
                 pipeline ->
                     pipeline.apply(
                         "events",
-                        TestStream.create(StringUtf8Coder.of()).advanceWatermarkToInfinity())));
-    assertThat(problem, equalTo(new Problem("events", "TestStream is not supported yet")));
+                        TestStream.create(StringUtf8Coder.of())
+                            .addElements((String) null)
+                            .advanceWatermarkToInfinity())));
+    assertThat(problem.transform(), equalTo("events"));
+    assertThat(
+        problem.reason(),
+        equalTo(
+            "StringUtf8Coder cannot encode the elements of the TestStream: cannot encode a null"
+                + " String"));
   }
 
   @Test
@@ -229,19 +229,21 @@ class RefusalTest {
   }
 
   @Test
-  void processingTimeIsRefusedWhereverItIsInTheTrigger() {
-    Trigger.OnceTrigger processingTime =
-        AfterProcessingTime.pastFirstElementInPane().plusDelayOf(Duration.standardSeconds(1));
+  void retractingPanesAreRefused() {
+    Problem problem =
+        only(
+            problems(
+                pipeline -> {
+                  PCollection<KV<String, String>> input = input(pipeline);
+                  input
+                      .setWindowingStrategyInternal(
+                          WindowingStrategy.globalDefault()
+                              .withMode(AccumulationMode.RETRACTING_FIRED_PANES))
+                      .apply("group", GroupByKey.create());
+                }));
+    assertThat(problem.transform(), equalTo("group"));
     assertThat(
-        refusedTrigger(Repeatedly.forever(processingTime)).reason(),
-        containsString("which uses processing time: that is not supported yet"));
-    assertThat(
-        refusedTrigger(
-                AfterWatermark.pastEndOfWindow()
-                    .withEarlyFirings(
-                        AfterFirst.of(AfterPane.elementCountAtLeast(3), processingTime)))
-            .reason(),
-        containsString("which uses processing time"));
+        problem.reason(), containsString("the accumulation mode RETRACTING_FIRED_PANES"));
   }
 
   /** A trigger that Beam does not know. */
@@ -308,6 +310,7 @@ class RefusalTest {
         .apply("unknown", new UnknownTransform())
         .apply("group", GroupByKey.create())
         .apply("ungroup", ParDo.of(new FirstFn()))
+        .apply("sessions", Window.into(Sessions.withGapDuration(Duration.standardMinutes(1))))
         .apply("state", ParDo.of(new StateFn()));
 
     UnsupportedPipelineException refused =
@@ -321,7 +324,7 @@ class RefusalTest {
         startsWith(
             "The pipeline cannot be run as a stream on Spark:\n  'unknown': unknown transform "
                 + UnknownTransform.class.getName()
-                + "\n  'state/ParMultiDo(State)': DoFn "));
+                + "\n  'state/ParMultiDo(State)': uses state"));
   }
 
   /** Gives the first value of each key. */
@@ -336,6 +339,6 @@ class RefusalTest {
 
   @Test
   void plainDoFnHasNoUnsupportedFeature() {
-    assertThat(DoFnFeatures.unsupported(new FirstFn(), Map.<String, String>of().keySet()), hasSize(0));
+    assertThat(DoFnFeatures.unsupported(new FirstFn()), hasSize(0));
   }
 }

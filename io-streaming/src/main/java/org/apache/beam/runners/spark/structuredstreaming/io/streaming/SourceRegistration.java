@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 import java.util.Objects;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.sdk.io.UnboundedSource;
+import org.apache.beam.sdk.metrics.MetricsContainer;
 
 /**
  * All that the driver needs to know of one source of a query. Immutable; it never leaves the driver
@@ -38,6 +39,7 @@ public final class SourceRegistration {
   private final EpochGate gate;
   private final int minEpochsToRetain;
   private final long resumedEpoch;
+  private final MetricsContainer driverMetrics;
 
   private SourceRegistration(Builder builder) {
     fullName = Objects.requireNonNull(builder.fullName, "fullName");
@@ -61,6 +63,7 @@ public final class SourceRegistration {
       throw new IllegalArgumentException(
           "resumedEpoch of " + fullName + " must not be negative: " + resumedEpoch);
     }
+    driverMetrics = builder.driverMetrics;
   }
 
   private int checkAtLeast(int smallest, int value, String name) {
@@ -126,6 +129,11 @@ public final class SourceRegistration {
     return gate;
   }
 
+  /** Where the source counts what it counts while it is split, on the driver; may be null. */
+  public MetricsContainer driverMetrics() {
+    return driverMetrics;
+  }
+
   /** How many epochs before the running one keep their durable marks. */
   public int minEpochsToRetain() {
     return minEpochsToRetain;
@@ -158,6 +166,7 @@ public final class SourceRegistration {
     private EpochGate gate;
     private int minEpochsToRetain = 100;
     private long resumedEpoch;
+    private MetricsContainer driverMetrics;
 
     private Builder() {}
 
@@ -230,6 +239,12 @@ public final class SourceRegistration {
     /** See {@link SourceRegistration#resumedEpoch()}; at least 0, which it is unless set. */
     public Builder resumedEpoch(long value) {
       resumedEpoch = value;
+      return this;
+    }
+
+    /** See {@link SourceRegistration#driverMetrics()}; null unless set. */
+    public Builder driverMetrics(MetricsContainer value) {
+      driverMetrics = value;
       return this;
     }
 

@@ -35,6 +35,7 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ReadLimits
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceRegistration;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.TestStreamSource;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -94,11 +95,13 @@ final class QueryStart {
       CheckpointDirectory.Claim claim,
       PipelineProgress progress,
       PipelineMetrics metrics) {
+    PipelineClock clock = new PipelineClock(plan);
     EpochControl control =
         new EpochControl(
             plan.sources().size(),
             options.getMaxIdlePauseMillis(),
             progress,
+            clock,
             metrics::epochCommitted);
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
     EngineSetup engineSetup =
@@ -114,12 +117,13 @@ final class QueryStart {
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
-    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports);
+    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock);
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(
-          start.runKey, start.registrations(plan, options, serializableOptions, claim.firstEpoch()));
+          start.runKey,
+          start.registrations(plan, options, serializableOptions, metrics, claim.firstEpoch()));
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
@@ -226,6 +230,7 @@ final class QueryStart {
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
       SerializablePipelineOptions serializableOptions,
+      PipelineMetrics metrics,
       long firstEpoch) {
     int splits =
         options.getSourceSplits() > 0
@@ -242,15 +247,23 @@ final class QueryStart {
               .checkpointDir(checkpoint.location())
               .stableId(source.stableId())
               .desiredSplits(splits)
-              .limits(
-                  new ReadLimits(
-                      options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis()))
+              .limits(limits(source, options))
               .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
               .gate(control)
+              .driverMetrics(metrics.driverContainer(source.fullName()))
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
               .resumedEpoch(firstEpoch)
               .build());
     }
     return registrations;
+  }
+
+  /** An event of a TestStream comes as a whole, whatever limits there are. */
+  private static ReadLimits limits(
+      ReadStep source, SparkStructuredStreamingPipelineOptions options) {
+    return source.source() instanceof TestStreamSource<?>
+        ? new ReadLimits(0, 0)
+        : new ReadLimits(
+            options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis());
   }
 }
