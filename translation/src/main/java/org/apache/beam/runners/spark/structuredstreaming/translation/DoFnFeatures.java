@@ -18,7 +18,6 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
@@ -28,12 +27,8 @@ import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 final class DoFnFeatures {
   private DoFnFeatures() {}
 
-  /**
-   * Why a ParDo of {@code doFn} cannot be run; empty if it can.
-   *
-   * @param sideInputs names of the side inputs it is given
-   */
-  static List<String> unsupported(DoFn<?, ?> doFn, Collection<String> sideInputs) {
+  /** Why a ParDo of {@code doFn} cannot be run; empty if it can. */
+  static List<String> unsupported(DoFn<?, ?> doFn) {
     DoFnSignature signature = DoFnSignatures.getSignature(doFn.getClass());
     List<String> reasons = new ArrayList<>();
     if (signature.processElement().isSplittable()) {
@@ -51,9 +46,6 @@ final class DoFnFeatures {
               + " asks for a BundleFinalizer, which is not supported yet; only the marks of an"
               + " UnboundedSource are finalized");
     }
-    if (!sideInputs.isEmpty()) {
-      reasons.add(sideInputReason(sideInputs.size()));
-    }
     return reasons;
   }
 
@@ -64,12 +56,6 @@ final class DoFnFeatures {
         || !signature.timerFamilyDeclarations().isEmpty()
         || signature.onWindowExpiration() != null
         || signature.processElement().requiresTimeSortedInput();
-  }
-
-  static String sideInputReason(int count) {
-    return "reads "
-        + (count == 1 ? "a side input" : count + " side inputs")
-        + ", which are not supported yet; where both sides have a key, CoGroupByKey joins them";
   }
 
   private static String describe(DoFn<?, ?> doFn) {

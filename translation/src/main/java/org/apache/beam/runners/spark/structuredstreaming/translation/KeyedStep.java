@@ -27,7 +27,12 @@ import org.apache.beam.sdk.values.WindowingStrategy;
  * + max(levels that carry its input)}.
  */
 public abstract sealed class KeyedStep extends Step
-    permits GroupByKeyStep, CombineStep, RedistributeStep, StatefulParDoStep {
+    permits GroupByKeyStep,
+        CombineStep,
+        RedistributeStep,
+        StatefulParDoStep,
+        ViewStep,
+        SideInputParDoStep {
   private final int level;
 
   KeyedStep(

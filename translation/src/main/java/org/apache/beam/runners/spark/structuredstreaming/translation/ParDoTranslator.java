@@ -18,39 +18,53 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.TupleTag;
 import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
  * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
- * StatefulParDoStep} if all of a key has to meet.
+ * StatefulParDoStep} if all of a key has to meet, into a {@link SideInputParDoStep} if elements may
+ * have to wait for side inputs.
  */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
   public void translate(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
-    List<String> reasons =
-        DoFnFeatures.unsupported(transform.getFn(), transform.getSideInputs().keySet());
+    List<String> reasons = DoFnFeatures.unsupported(transform.getFn());
     if (!reasons.isEmpty()) {
       reasons.forEach(context::refuse);
       return;
     }
     DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
-    if (!DoFnFeatures.isKeyed(signature)) {
-      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec(transform, context)));
-    } else if (mayBeKeyed(context)) {
+    Collection<PCollectionView<?>> views = transform.getSideInputs().values();
+    if (DoFnFeatures.isKeyed(signature)) {
+      if (!mayBeKeyed(context)) {
+        return;
+      }
+      int level = context.levelBehind(context.input(), views);
+      context.keepViews(views, level);
       context.add(
           new StatefulParDoStep(
               context.stepIndex(),
               context.fullName(),
-              context.levelBehind(context.input()),
+              level,
               spec(transform, context),
               signature.processElement().requiresTimeSortedInput()));
+    } else if (views.isEmpty()) {
+      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec(transform, context)));
+    } else if (context.requireCoder(context.input())) {
+      int level = context.levelBehind(context.input(), views);
+      context.keepViews(views, level);
+      context.add(
+          new SideInputParDoStep(
+              context.stepIndex(), context.fullName(), level, spec(transform, context)));
     }
   }
 

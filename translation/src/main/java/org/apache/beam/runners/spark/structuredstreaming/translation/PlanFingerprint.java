@@ -42,7 +42,8 @@ public final class PlanFingerprint {
   private static final String READ = "read";
 
   /** Kinds that keep rows in the state store. */
-  private static final List<String> STATEFUL = List.of("group-by-key", "combine", "stateful-par-do");
+  private static final List<String> STATEFUL =
+      List.of("group-by-key", "combine", "stateful-par-do", "view", "side-input-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
@@ -94,9 +95,15 @@ public final class PlanFingerprint {
       fields.put("value coder", PlanText.coder(combine.valueCoder()));
       fields.put("accumulator coder", PlanText.coder(combine.accumulatorCoder()));
       fields.put("windowing", PlanText.windowing(combine.windowingStrategy()));
+    } else if (step instanceof ViewStep view) {
+      fields.put("stored value coder", PlanText.coder(view.elementCoder()));
+      fields.put("windowing", PlanText.windowing(view.windowingStrategy()));
+    } else if (step instanceof SideInputParDoStep parDo) {
+      fields.put("stored value coder", PlanText.coder(parDo.input().coder()));
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
     } else if (step instanceof StatefulParDoStep parDo) {
       fields.put("key coder", PlanText.coder(parDo.keyCoder()));
-      if (parDo.timeSorted()) {
+      if (parDo.timeSorted() || !parDo.spec().sideInputs().isEmpty()) {
         fields.put("stored value coder", PlanText.coder(parDo.valueCoder()));
       }
       fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));

@@ -94,6 +94,10 @@ final class PlanText {
       return "redistribute";
     } else if (step instanceof StatefulParDoStep) {
       return "stateful-par-do";
+    } else if (step instanceof ViewStep) {
+      return "view";
+    } else if (step instanceof SideInputParDoStep) {
+      return "side-input-par-do";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

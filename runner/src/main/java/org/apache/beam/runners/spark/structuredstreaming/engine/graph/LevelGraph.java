@@ -34,8 +34,10 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.ParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 
 /**
@@ -207,6 +209,8 @@ public final class LevelGraph {
       }
       if (root instanceof StatefulParDoStep parDo) {
         doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      } else if (root instanceof SideInputParDoStep parDo) {
+        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
       }
     }
   }
@@ -245,11 +249,14 @@ public final class LevelGraph {
 
   private EdgeSender sender(EdgeChannel channel, int taskIndex) {
     Step target = channel.edge().target();
-    if (target instanceof RedistributeStep) {
+    if (target instanceof RedistributeStep || target instanceof SideInputParDoStep) {
       return new RedistributeSender(channel, taskIndex);
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);
+    }
+    if (target instanceof ViewStep) {
+      return new ViewSender(channel);
     }
     if (target instanceof StatefulParDoStep) {
       return new KeyedElementSender(channel);

@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 import java.io.IOException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.values.KV;
@@ -42,9 +43,10 @@ final class RedistributeSender extends EdgeSender {
   @SuppressWarnings("unchecked") // elements are untyped between steps
   RedistributeSender(EdgeChannel channel, int firstPartition) {
     super(channel);
-    RedistributeStep step = (RedistributeStep) channel.edge().target();
+    KeyedStep step = channel.edge().target();
+    boolean byKey = step instanceof RedistributeStep redistribute && redistribute.byKey();
     this.elementCoder = channel.edge().collection().windowedValueCoder();
-    this.keyCoder = step.byKey() ? (Coder<Object>) step.keyCoder() : null;
+    this.keyCoder = byKey ? (Coder<Object>) step.keyCoder() : null;
     this.nextPartition = Math.floorMod(firstPartition, channel.parallelism());
   }
 
