@@ -26,8 +26,8 @@ import java.util.zip.CRC32C;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The envelope of every durable file that is Beam's own in a checkpoint, so that a wrong, foreign, truncated or newer file
- * is told from a good one before a byte of it is believed.
+ * The envelope of every durable file that is Beam's own in a checkpoint, so that a wrong, foreign,
+ * truncated or newer file is told from a good one before a byte of it is believed.
  *
  * <pre>
  * magic (8 bytes) | kind (1) | version (4) | length of body (4) | body | CRC-32C of all before (4)
@@ -136,7 +136,8 @@ public final class DurableFile {
       return reader.read(
           new DataInputStream(new ByteArrayInputStream(file, HEADER_BYTES, length)));
     } catch (IOException | RuntimeException e) {
-      throw new IOException("The content of " + path + " cannot be used: " + e.getMessage() + ". " + WHAT_TO_DO, e);
+      throw new IOException(
+          "The content of " + path + " cannot be used: " + e.getMessage() + ". " + WHAT_TO_DO, e);
     }
   }
 

@@ -223,67 +223,6 @@ class SplitReadingTest {
     assertThat(trace.opened, contains(new Opened(0, null), new Opened(0, 40)));
   }
 
-  /** apache/beam#395: a source without mark coder runs, and starts without a mark after a restart. */
-  @Test
-  void aSourceWithoutMarkCoderGetsNoMarkAfterARestart() throws Exception {
-    ScriptedSource source =
-        ScriptedSource.of(name, List.of(List.of(new Endless("e")))).withoutMarkCoder();
-    SourceDriver driver = SourceDriver.start(directory, source, new ReadLimits(2, 0));
-    driver.readEpoch(0);
-    assertThat(driver.readEpoch(1).get(0).elements(), contains("e2", "e3"));
-    assertThat(trace.acknowledged, hasSize(1));
-    assertEquals(MarkRecord.Kind.NOT_STORED, driver.checkpoint().readMark(0, 2).kind());
-    BeamReaderCache.invalidateAll();
-
-    Outcome restarted = startAt(2, source).readEpoch(2).get(0);
-
-    assertThat(restarted.elements(), contains("e0", "e1"));
-    assertEquals(3000, restarted.watermarkMillis());
-    assertThat(trace.opened, contains(new Opened(0, null), new Opened(0, null)));
-  }
-
-  private SourceDriver startAt(long epoch, ScriptedSource source) throws Exception {
-    return SourceDriver.start(
-        directory,
-        SourceDriver.registration(directory, source, new ReadLimits(2, 0))
-            .resumedEpoch(epoch)
-            .build());
-  }
-
-  /** Whoever loses the reader of such a source would read again what epochs have already taken. */
-  @Test
-  void aLostReaderWithoutAMarkIsNotReplacedByOneThatRepeatsWhatWasRead() throws Exception {
-    ScriptedSource source =
-        ScriptedSource.of(name, List.of(List.of(new Endless("e")))).withoutMarkCoder();
-    SourceDriver driver = startAt(0, source);
-    driver.readEpoch(0);
-    BeamReaderCache.invalidateAll();
-
-    IOException refused = assertThrows(IOException.class, () -> driver.read(0, 1));
-
-    assertThat(
-        refused.getMessage(),
-        allOf(
-            containsString(SourceDriver.FULL_NAME),
-            containsString("epoch 1"),
-            containsString("no checkpoint mark coder"),
-            containsString("Start the pipeline again")));
-    assertThat(trace.opened, contains(new Opened(0, null)));
-  }
-
-  /** What the user's start reads anew may be repeated until its first epoch is committed. */
-  @Test
-  void theFirstEpochOfAStartWithoutAMarkMayBeRunAgain() throws Exception {
-    ScriptedSource source =
-        ScriptedSource.of(name, List.of(List.of(new Endless("e")))).withoutMarkCoder();
-    startAt(0, source).readEpoch(0);
-    BeamReaderCache.invalidateAll();
-    SourceDriver driver = startAt(1, source);
-    assertThat(driver.read(0, 1).elements(), contains("e0", "e1"));
-    assertThat(driver.read(0, 1).elements(), contains("e0", "e1"));
-    assertThat(driver.readEpoch(2).get(0).elements(), contains("e2", "e3"));
-  }
-
   @Test
   void aMarkCoderThatFailsFailsTheEpochByNameAndFinalizesNothing() throws Exception {
     ScriptedSource source =
