@@ -27,6 +27,7 @@ import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamin
 import org.apache.beam.runners.spark.structuredstreaming.testing.Counters;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.metrics.Counter;
 import org.apache.beam.sdk.metrics.Metrics;
 import org.apache.beam.sdk.testing.PAssert;
@@ -86,8 +87,10 @@ class SideInputCasesTest extends SideInputCase {
                           ParDo.of(new EvenAndOddFn(view, odd))
                               .withSideInputs(view)
                               .withOutputTags(even, TupleTagList.of(odd)));
-              PAssert.that(outputs.get(even)).containsInAnyOrder("0x", "2x", "4x", "6x", "8x");
-              PAssert.that(outputs.get(odd)).containsInAnyOrder("1x", "3x", "5x", "7x", "9x");
+              PAssert.that(outputs.get(even).setCoder(StringUtf8Coder.of()))
+                  .containsInAnyOrder("0x", "2x", "4x", "6x", "8x");
+              PAssert.that(outputs.get(odd).setCoder(StringUtf8Coder.of()))
+                  .containsInAnyOrder("1x", "3x", "5x", "7x", "9x");
             });
 
     assertThat(Counters.committed(result, PAssert.SUCCESS_COUNTER), is(2L));
