@@ -58,7 +58,7 @@ final class TransformTranslators {
             PrimitiveBoundedRead.class, read,
             PrimitiveUnboundedRead.class, read,
             Reshuffle.ViaRandomKey.class, arbitrarily,
-            GroupedView.ViewPanes.class, new ViewPanesTranslator());
+            ViewPanes.class, new ViewPanesTranslator());
     byUrn =
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),
