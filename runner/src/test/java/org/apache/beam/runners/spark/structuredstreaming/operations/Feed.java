@@ -106,14 +106,9 @@ final class Feed {
     nullPoint = null;
   }
 
-  /** Lets a method of the reader return null. */
+  /** Lets a method of the source or its reader return null. */
   Feed returnNullAt(Point point) {
     nullPoint = point;
-    return this;
-  }
-
-  Feed withoutMarkCoder() {
-    nullPoint = Point.GET_MARK_CODER;
     return this;
   }
 

@@ -78,7 +78,7 @@ public final class StateStores {
               id, KEY_SCHEMA, VALUE_SCHEMA, PREFIX_COLUMNS, version, storeConf, hadoopConf);
     } catch (Exception e) {
       // Scala declares no exceptions: what is thrown need not be unchecked.
-      if (task != null && task.isInterrupted() || Thread.currentThread().isInterrupted()) {
+      if ((task != null && task.isInterrupted()) || Thread.currentThread().isInterrupted()) {
         throw e;
       }
       throw new StateUnavailableException(id, version, e);

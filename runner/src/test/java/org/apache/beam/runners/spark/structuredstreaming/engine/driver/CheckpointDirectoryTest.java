@@ -24,6 +24,7 @@ import static org.hamcrest.Matchers.is;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -117,7 +118,7 @@ class CheckpointDirectoryTest {
     withoutChecksum(file);
     for (int at = 0; at < good.length; at++) {
       byte[] flipped = good.clone();
-      flipped[at] ^= (byte) (1 << at % 8);
+      flipped[at] = (byte) (flipped[at] ^ (1 << (at % 8)));
       for (byte[] bad : List.of(flipped, Arrays.copyOf(good, at))) {
         Files.write(file, bad);
         assertThat(
@@ -136,7 +137,7 @@ class CheckpointDirectoryTest {
     Path checksum = file.resolveSibling(".plan.crc");
     if (Files.exists(checksum)) {
       byte[] bytes = Files.readAllBytes(file);
-      bytes[20] ^= 1;
+      bytes[20] = (byte) (bytes[20] ^ 1);
       Files.write(file, bytes);
       assertThat(
           refusal(ONE),
@@ -155,7 +156,7 @@ class CheckpointDirectoryTest {
               out -> {
                 out.writeInt(parallelism);
                 out.writeInt(1);
-                byte[] text = ONE.encode().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+                byte[] text = ONE.encode().getBytes(StandardCharsets.UTF_8);
                 out.writeLong(0);
                 out.writeInt(text.length);
                 out.write(text);
