@@ -200,7 +200,7 @@ final class CheckpointDirectory {
     for (FileStatus found : fileSystem.listStatus(root)) {
       String name = found.getPath().getName();
       boolean own =
-          name.equals(OWN_DIRECTORY) && found.isDirectory()
+          (name.equals(OWN_DIRECTORY) && found.isDirectory())
               ? Arrays.stream(fileSystem.listStatus(found.getPath()))
                   .allMatch(each -> isLeftByAnInterruptedStart(each.getPath().getName()))
               : isLeftByAnInterruptedStart(name);

@@ -72,8 +72,11 @@ final class UnmarkedSources {
   String reasonAgainstRestart(long firstEpoch, long nextEpoch) {
     List<String> names = new ArrayList<>();
     for (ReadStep source : sources) {
-      boolean known = source.markCoder() == null;
-      if (known ? !isFinished(source, nextEpoch) : nextEpoch > firstEpoch && lacksMark(source, nextEpoch)) {
+      boolean stops =
+          source.markCoder() == null
+              ? !isFinished(source, nextEpoch)
+              : (nextEpoch > firstEpoch && lacksMark(source, nextEpoch));
+      if (stops) {
         names.add("'" + source.fullName() + "'");
       }
     }
