@@ -27,7 +27,7 @@ import org.apache.beam.sdk.values.WindowingStrategy;
  * + max(levels that carry its input)}.
  */
 public abstract sealed class KeyedStep extends Step
-    permits GroupByKeyStep, CombineStep, RedistributeStep {
+    permits GroupByKeyStep, CombineStep, RedistributeStep, DeduplicateStep, StableInputStep {
   private final int level;
 
   KeyedStep(

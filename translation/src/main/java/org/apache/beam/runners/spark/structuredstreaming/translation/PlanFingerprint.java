@@ -42,11 +42,18 @@ public final class PlanFingerprint {
   private static final String READ = "read";
 
   /** Kinds that keep rows in the state store. */
-  private static final List<String> STATEFUL = List.of("group-by-key", "combine");
+  private static final List<String> STATEFUL =
+      List.of("group-by-key", "combine", "deduplicate", "stable-input");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
-      List.of("mark coder", "key coder", "stored value coder", "accumulator coder", "windowing");
+      List.of(
+          "mark coder",
+          "key coder",
+          "stored value coder",
+          "accumulator coder",
+          "window coder",
+          "windowing");
 
   private final List<Map<String, String>> steps;
 
@@ -83,6 +90,9 @@ public final class PlanFingerprint {
       fields.put("value coder", PlanText.coder(combine.valueCoder()));
       fields.put("accumulator coder", PlanText.coder(combine.accumulatorCoder()));
       fields.put("windowing", PlanText.windowing(combine.windowingStrategy()));
+    } else if (step instanceof StableInputStep stable) {
+      fields.put("stored value coder", PlanText.coder(stable.input().coder()));
+      fields.put("window coder", PlanText.coder(stable.input().windowCoder()));
     } else if (step instanceof RedistributeStep redistribute) {
       fields.put("coder", PlanText.coder(redistribute.input().coder()));
     }

@@ -92,6 +92,10 @@ final class PlanText {
       return "combine";
     } else if (step instanceof RedistributeStep) {
       return "redistribute";
+    } else if (step instanceof DeduplicateStep) {
+      return "deduplicate";
+    } else if (step instanceof StableInputStep) {
+      return "stable-input";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

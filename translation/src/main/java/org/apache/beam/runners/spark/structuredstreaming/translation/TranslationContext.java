@@ -32,6 +32,7 @@ import org.apache.beam.sdk.runners.AppliedPTransform;
 import org.apache.beam.sdk.transforms.CombineFnBase.GlobalCombineFn;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.TupleTag;
+import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
  * What a {@link TransformTranslator} works with, for the one transform it is translating: its
@@ -112,6 +113,35 @@ final class TranslationContext {
             pCollection.getName(),
             coderOrNull(pCollection),
             pCollection.getWindowingStrategy()));
+  }
+
+  /**
+   * Makes a collection that one step of this transform produces for the next one.
+   *
+   * @param role what it is, in a few words; part of its name
+   */
+  PlanCollection between(String role, Coder<?> coder, WindowingStrategy<?, ?> windowing) {
+    return builder.define(
+        new PlanCollection(
+            builder.nextCollectionIndex(), fullName() + " (" + role + ")", coder, windowing));
+  }
+
+  /**
+   * The input as it comes out of a {@link StableInputStep} put before this transform.
+   *
+   * @param byKey whether elements of a key have to keep their order among each other
+   * @return null if the input cannot be shuffled, which has been noted then
+   */
+  PlanCollection stableInput(PlanCollection input, boolean byKey) {
+    boolean shufflable = byKey ? requireKeyed(input) : requireCoder(input);
+    if (!shufflable) {
+      return null;
+    }
+    PlanCollection stable = between("stable input", input.coder(), input.windowingStrategy());
+    add(
+        new StableInputStep(
+            stepIndex(), fullName() + "/StableInput", levelBehind(input), byKey, input, stable));
+    return stable;
   }
 
   private static Coder<?> coderOrNull(PCollection<?> pCollection) {

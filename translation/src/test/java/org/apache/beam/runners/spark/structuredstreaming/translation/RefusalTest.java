@@ -30,11 +30,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.util.List;
 import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
-import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
-import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.io.range.OffsetRange;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
@@ -261,17 +259,6 @@ class RefusalTest {
                         "events",
                         TestStream.create(StringUtf8Coder.of()).advanceWatermarkToInfinity())));
     assertThat(problem, equalTo(new Problem("events", "TestStream is not supported yet")));
-  }
-
-  @Test
-  void sourceThatRequiresDedupingIsRefused() {
-    Problem problem =
-        only(
-            problems(
-                pipeline -> pipeline.apply("again", Read.from(new StringsSource(true)))));
-    assertThat(problem.transform(), equalTo("again"));
-    assertThat(problem.reason(), startsWith("reads " + StringsSource.class.getName() + ", which may"));
-    assertThat(problem.reason(), containsString("(requiresDeduping)"));
   }
 
   private static Problem refusedTrigger(Trigger trigger) {

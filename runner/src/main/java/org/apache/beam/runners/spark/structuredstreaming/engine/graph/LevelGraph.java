@@ -25,6 +25,7 @@ import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.AssignWindowsStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import org.apache.beam.runners.spark.structuredstreaming.translation.FlattenStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
@@ -32,6 +33,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.ParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.options.PipelineOptions;
 
@@ -223,8 +225,14 @@ public final class LevelGraph {
 
   private EdgeSender sender(EdgeChannel channel, int taskIndex) {
     Step target = channel.edge().target();
-    if (target instanceof RedistributeStep) {
-      return new RedistributeSender(channel, taskIndex);
+    if (target instanceof RedistributeStep redistribute) {
+      return new RedistributeSender(channel, redistribute.byKey(), taskIndex);
+    }
+    if (target instanceof StableInputStep stable) {
+      return new RedistributeSender(channel, stable.byKey(), taskIndex);
+    }
+    if (target instanceof DeduplicateStep) {
+      return new RecordIdSender(channel);
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);

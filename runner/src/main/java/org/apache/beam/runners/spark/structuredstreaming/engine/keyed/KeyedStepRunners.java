@@ -18,14 +18,17 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
@@ -58,6 +61,15 @@ public final class KeyedStepRunners {
       return new RedistributeRunner(redistribute, output, container);
     }
     StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
+    if (step instanceof DeduplicateStep deduplicate) {
+      long retention =
+          options.as(SparkStructuredStreamingPipelineOptions.class).getRecordIdRetentionMillis();
+      return new DeduplicateRunner(
+          deduplicate, output, container, stepRows, processingTimeMillis, retention);
+    }
+    if (step instanceof StableInputStep stable) {
+      return new StableInputRunner(stable, output, container, stepRows, processingTimeMillis);
+    }
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(
           step, output, container, stepRows, options, processingTimeMillis);

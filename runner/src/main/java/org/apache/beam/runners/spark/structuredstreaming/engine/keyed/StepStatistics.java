@@ -30,6 +30,7 @@ public final class StepStatistics implements Serializable {
   private long stateRows;
   private long stateBytes;
   private long nanos;
+  private boolean pending;
 
   StepStatistics(int stepIndex) {
     this.stepIndex = stepIndex;
@@ -55,6 +56,11 @@ public final class StepStatistics implements Serializable {
   void setWatermarks(long inputMillis, long outputMillis) {
     inputWatermarkMillis = inputMillis;
     outputWatermarkMillis = outputMillis;
+  }
+
+  /** Says that the step has something to do in the next epoch, whatever time that has. */
+  void setPending() {
+    pending = true;
   }
 
   /** Adds time spent in the step. */
@@ -97,6 +103,11 @@ public final class StepStatistics implements Serializable {
   /** Bytes of keys and values of the state rows. */
   public long stateBytes() {
     return stateBytes;
+  }
+
+  /** Whether the step has something to do in the next epoch, whatever its processing time. */
+  public boolean hasPending() {
+    return pending;
   }
 
   /** Time spent in the step's own work and in what is fused behind it. */
