@@ -57,8 +57,8 @@ import org.joda.time.Instant;
  *
  * <p>Elements of a key are collected until the last element is received, in their order, and given
  * to it in one call, so that a key is read and written once an epoch; a limit of memory ends the
- * collecting earlier. Timers fire one by one in the order of their timestamps over all keys, until
- * none is due, those set meanwhile included.
+ * collecting earlier. Timers fire as {@link DueTimers} says. They hold no watermark: an element that
+ * waits for a pane holds it by {@code ReduceFnRunner}'s own holds, which are state.
  */
 final class ReduceFnStepRunner extends KeyedStepRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(2);
@@ -102,7 +102,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
     this.windowCoder = step.input().windowCoder();
     this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.state =
-        new StepStateContext<>(
+        StepStateContext.withoutTimerHolds(
             rows, (Coder<Object>) step.keyCoder(), windowCoder, watermarks, MAX_LIVE_KEYS);
     this.values = ReducedValues.of(step);
     this.trigger =
@@ -151,7 +151,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   @Override
   public Work advanceWatermark(long watermarkMillis) {
     watermarks.advanceInput(watermarkMillis);
-    return this::fireNext;
+    return new DueTimers(state.timers(), watermarks, this::fire);
   }
 
   @Override
@@ -161,6 +161,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
     state.flush();
     statistics().setState(rows.rows(), rows.bytes());
     statistics().setWatermarks(watermarks.inputWatermark(), out);
+    statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
     return out;
   }
 
@@ -175,11 +176,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
     }
   }
 
-  private boolean fireNext() {
-    FiredTimer fired = state.nextDue(TimeDomain.EVENT_TIME, watermarks.inputWatermark());
-    if (fired == null) {
-      return false;
-    }
+  private void fire(FiredTimer fired) {
     try {
       KeyState<Object> key = state.forKey(fired.key());
       deleteTimersOfExpired(key, fired.timer());
@@ -189,7 +186,6 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
     } catch (Exception e) {
       throw failure("firing the timer of " + fired.timer().getTimestamp(), e);
     }
-    return true;
   }
 
   /**

@@ -30,6 +30,7 @@ public final class StepStatistics implements Serializable {
   private long stateRows;
   private long stateBytes;
   private long nanos;
+  private long earliestProcessingTimerMillis = Long.MAX_VALUE;
   private boolean pending;
 
   StepStatistics(int stepIndex) {
@@ -56,6 +57,16 @@ public final class StepStatistics implements Serializable {
   void setWatermarks(long inputMillis, long outputMillis) {
     inputWatermarkMillis = inputMillis;
     outputWatermarkMillis = outputMillis;
+  }
+
+  /**
+   * Says when the step has to be run again though nothing may come to it.
+   *
+   * @param millis a processing time no later than that of its earliest timer, {@link
+   *     Long#MAX_VALUE} if it has none
+   */
+  void setEarliestProcessingTimer(long millis) {
+    earliestProcessingTimerMillis = millis;
   }
 
   /** Says that the step has something to do in the next epoch, whatever time that has. */
@@ -103,6 +114,14 @@ public final class StepStatistics implements Serializable {
   /** Bytes of keys and values of the state rows. */
   public long stateBytes() {
     return stateBytes;
+  }
+
+  /**
+   * No timer by processing time, synchronized or not, is earlier; {@link Long#MAX_VALUE} if there is
+   * none. The step has something to do in an epoch whose processing time is past it.
+   */
+  public long earliestProcessingTimerMillis() {
+    return earliestProcessingTimerMillis;
   }
 
   /** Whether the step has something to do in the next epoch, whatever its processing time. */

@@ -64,6 +64,20 @@ public final class StepStateContext<K> {
     this(rows, keyCoder, windowCoder, clock, maxLiveKeys, MAX_HELD_BYTES);
   }
 
+  /**
+   * As the constructor, for a step whose timers do not hold the watermark: its holds are all in its
+   * state.
+   */
+  public static <K> StepStateContext<K> withoutTimerHolds(
+      StepRows rows,
+      Coder<K> keyCoder,
+      Coder<? extends BoundedWindow> windowCoder,
+      StepClock clock,
+      int maxLiveKeys) {
+    return new StepStateContext<>(
+        rows, keyCoder, windowCoder, clock, maxLiveKeys, MAX_HELD_BYTES, false);
+  }
+
   StepStateContext(
       StepRows rows,
       Coder<K> keyCoder,
@@ -71,6 +85,17 @@ public final class StepStateContext<K> {
       StepClock clock,
       int maxLiveKeys,
       long maxHeldBytes) {
+    this(rows, keyCoder, windowCoder, clock, maxLiveKeys, maxHeldBytes, true);
+  }
+
+  private StepStateContext(
+      StepRows rows,
+      Coder<K> keyCoder,
+      Coder<? extends BoundedWindow> windowCoder,
+      StepClock clock,
+      int maxLiveKeys,
+      long maxHeldBytes,
+      boolean timersHold) {
     this.rows = Objects.requireNonNull(rows, "rows");
     this.keyCoder = Objects.requireNonNull(keyCoder, "keyCoder");
     this.clock = Objects.requireNonNull(clock, "clock");
@@ -80,7 +105,10 @@ public final class StepStateContext<K> {
     this.maxLiveKeys = maxLiveKeys;
     this.maxHeldBytes = maxHeldBytes;
     this.holds = new HoldIndex(rows);
-    this.timers = new StepTimers(rows, holds, windowCoder);
+    this.timers =
+        timersHold
+            ? new StepTimers(rows, holds, windowCoder)
+            : StepTimers.withoutHolds(rows, windowCoder);
   }
 
   /**

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.runners.core.StateNamespaces;
@@ -51,7 +52,8 @@ import org.joda.time.Instant;
  *   <li>Timers become visible, move and go at once; {@link #nextDue} never returns one that was
  *       deleted or set to a later time before the call.
  *   <li>A timer holds the watermark at its output time until it fires, moves or is deleted, unless
- *       that time is after the end of time, which is how Beam says "no output".
+ *       that time is after the end of time, which is how Beam says "no output", or the step's timers
+ *       hold nothing at all ({@link #withoutHolds}).
  *   <li>A bucket is scanned only if its lower bound says that a timer in it may be due, and then
  *       stays in memory: what an epoch costs does not depend on timers that are not due.
  * </ul>
@@ -60,7 +62,7 @@ public final class StepTimers {
   private static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
 
   private final StepRows rows;
-  private final HoldIndex holds;
+  private final Optional<HoldIndex> holds;
   private final Coder<? extends BoundedWindow> windowCoder;
   private final Map<TimeDomain, DomainTimers> domains = new EnumMap<>(TimeDomain.class);
 
@@ -70,12 +72,22 @@ public final class StepTimers {
    * @param holds where the timers' holds are counted
    */
   public StepTimers(StepRows rows, HoldIndex holds, Coder<? extends BoundedWindow> windowCoder) {
+    this(rows, Optional.of(holds), windowCoder);
+  }
+
+  private StepTimers(
+      StepRows rows, Optional<HoldIndex> holds, Coder<? extends BoundedWindow> windowCoder) {
     this.rows = Objects.requireNonNull(rows, "rows");
-    this.holds = Objects.requireNonNull(holds, "holds");
+    this.holds = holds;
     this.windowCoder = Objects.requireNonNull(windowCoder, "windowCoder");
     for (TimeDomain domain : TimeDomain.values()) {
       domains.put(domain, new DomainTimers(domain));
     }
+  }
+
+  /** As the constructor, for a step whose timers do not hold the watermark. */
+  static StepTimers withoutHolds(StepRows rows, Coder<? extends BoundedWindow> windowCoder) {
+    return new StepTimers(rows, Optional.empty(), windowCoder);
   }
 
   /** Sets a timer of a key, in place of the one with the same identity if there is one. */
@@ -151,6 +163,16 @@ public final class StepTimers {
   }
 
   /**
+   * The time of the timer that {@link #nextDue} would return.
+   *
+   * @return {@link Long#MAX_VALUE} if no timer is due
+   */
+  public long firstDue(TimeDomain domain, long nowMillis) {
+    byte[] timeSuffix = domains.get(domain).firstDue(nowMillis);
+    return timeSuffix == null ? Long.MAX_VALUE : new ByteReader(timeSuffix).orderedInt64();
+  }
+
+  /**
    * When to look for timers of {@code domain} again: no timer is earlier, and in general one is
    * then. After the earliest has been deleted the time may be up to a bucket too early.
    *
@@ -175,13 +197,13 @@ public final class StepTimers {
 
   private void hold(long outputTime) {
     if (outputTime <= END_OF_TIME) {
-      holds.add(outputTime);
+      holds.ifPresent(index -> index.add(outputTime));
     }
   }
 
   private void release(long outputTime) {
     if (outputTime <= END_OF_TIME) {
-      holds.release(outputTime);
+      holds.ifPresent(index -> index.release(outputTime));
     }
   }
 
