@@ -20,85 +20,38 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.TreeSet;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
-import org.apache.beam.sdk.transforms.reflect.DoFnSignature.TimerDeclaration;
-import org.apache.beam.sdk.transforms.reflect.DoFnSignature.TimerFamilyDeclaration;
-import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 
 /** What a DoFn asks of the runner beyond elements in, elements out. */
 final class DoFnFeatures {
   private DoFnFeatures() {}
 
   /**
-   * Why a ParDo of {@code doFn} cannot be fused and run on plain elements; empty if it can.
+   * Why a ParDo of {@code doFn} cannot be run; empty if it can.
    *
    * @param sideInputs names of the side inputs it is given
    */
   static List<String> unsupported(DoFn<?, ?> doFn, Collection<String> sideInputs) {
-    DoFnSignature signature = DoFnSignatures.getSignature(doFn.getClass());
     List<String> reasons = new ArrayList<>();
-    if (signature.processElement().isSplittable()) {
-      reasons.add(
-          describe(doFn)
-              + " is a splittable DoFn, which is not supported yet; a source can be read with"
-              + " Read.from(UnboundedSource) or Read.from(BoundedSource)");
-    }
-    if (!signature.stateDeclarations().isEmpty()) {
-      reasons.add(
-          describe(doFn)
-              + " uses state ("
-              + names(signature.stateDeclarations().keySet())
-              + "), which is not supported yet; GroupByKey and Combine are");
-    }
-    if (!signature.timerDeclarations().isEmpty() || !signature.timerFamilyDeclarations().isEmpty()) {
-      List<String> timers = new ArrayList<>();
-      signature.timerDeclarations().keySet().stream()
-          .map(id -> withoutPrefix(id, TimerDeclaration.PREFIX))
-          .forEach(timers::add);
-      signature.timerFamilyDeclarations().keySet().stream()
-          .map(id -> withoutPrefix(id, TimerFamilyDeclaration.PREFIX))
-          .forEach(timers::add);
-      reasons.add(describe(doFn) + " uses timers (" + names(timers) + "), which are not supported yet");
-    }
-    if (signature.onWindowExpiration() != null) {
-      reasons.add(describe(doFn) + " has an @OnWindowExpiration method, which is not supported yet");
-    }
-    if (signature.processElement().requiresStableInput()) {
-      reasons.add(describe(doFn) + " is marked @RequiresStableInput, which is not supported yet");
-    }
-    if (signature.processElement().requiresTimeSortedInput()) {
-      reasons.add(describe(doFn) + " is marked @RequiresTimeSortedInput, which is not supported yet");
-    }
-    if (DoFnSignatures.usesBundleFinalizer(doFn)) {
-      reasons.add(
-          describe(doFn)
-              + " asks for a BundleFinalizer, which is not supported yet; only the marks of an"
-              + " UnboundedSource are finalized");
-    }
     if (!sideInputs.isEmpty()) {
       reasons.add(sideInputReason(sideInputs.size()));
     }
     return reasons;
   }
 
+  /** Whether elements of a key have to meet in one place, and one after the other. */
+  static boolean isKeyed(DoFnSignature signature) {
+    return !signature.stateDeclarations().isEmpty()
+        || !signature.timerDeclarations().isEmpty()
+        || !signature.timerFamilyDeclarations().isEmpty()
+        || signature.onWindowExpiration() != null
+        || signature.processElement().requiresTimeSortedInput();
+  }
+
   static String sideInputReason(int count) {
     return "reads "
         + (count == 1 ? "a side input" : count + " side inputs")
         + ", which are not supported yet; where both sides have a key, CoGroupByKey joins them";
-  }
-
-  private static String describe(DoFn<?, ?> doFn) {
-    return "DoFn " + doFn.getClass().getName();
-  }
-
-  /** The id as the DoFn's author has written it: Beam puts a prefix before it. */
-  private static String withoutPrefix(String id, String prefix) {
-    return id.startsWith(prefix) ? id.substring(prefix.length()) : id;
-  }
-
-  private static String names(Collection<String> names) {
-    return String.join(", ", new TreeSet<>(names));
   }
 }

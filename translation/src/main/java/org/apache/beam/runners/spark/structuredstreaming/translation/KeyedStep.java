@@ -27,7 +27,13 @@ import org.apache.beam.sdk.values.WindowingStrategy;
  * + max(levels that carry its input)}.
  */
 public abstract sealed class KeyedStep extends Step
-    permits GroupByKeyStep, CombineStep, RedistributeStep, DeduplicateStep, StableInputStep {
+    permits GroupByKeyStep,
+        CombineStep,
+        RedistributeStep,
+        DeduplicateStep,
+        StableInputStep,
+        SplittableParDoStep,
+        StatefulParDoStep {
   private final int level;
 
   KeyedStep(

@@ -17,75 +17,21 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.transforms.DoFn;
-import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
-import org.apache.beam.sdk.values.TupleTag;
 
-/** A ParDo without state, timers or side inputs: fused behind the producer of its input. */
+/**
+ * A ParDo on plain elements, without state, timers or side inputs: fused behind the producer of its
+ * input.
+ */
 public final class ParDoStep extends Step {
-  private final DoFn<?, ?> doFn;
-  private final List<TupleTag<?>> outputTags;
-  private final DoFnSchemaInformation schemaInformation;
+  private final DoFnSpec spec;
 
-  /**
-   * @param outputTags tags of {@code outputs}, in the same order, the main output's first
-   */
-  public ParDoStep(
-      int index,
-      String fullName,
-      DoFn<?, ?> doFn,
-      DoFnSchemaInformation schemaInformation,
-      PlanCollection input,
-      List<TupleTag<?>> outputTags,
-      List<PlanCollection> outputs) {
-    super(index, fullName, List.of(input), outputs);
-    this.doFn = Objects.requireNonNull(doFn, "doFn");
-    this.schemaInformation = Objects.requireNonNull(schemaInformation, "schemaInformation");
-    this.outputTags = List.copyOf(outputTags);
-    if (outputTags.size() != outputs.size()) {
-      throw new IllegalArgumentException(
-          fullName + ": " + outputTags.size() + " tags for " + outputs.size() + " outputs");
-    }
+  public ParDoStep(int index, String fullName, DoFnSpec spec) {
+    super(index, fullName, List.of(spec.input()), spec.outputs());
+    this.spec = spec;
   }
 
-  public DoFn<?, ?> doFn() {
-    return doFn;
-  }
-
-  public DoFnSchemaInformation schemaInformation() {
-    return schemaInformation;
-  }
-
-  public PlanCollection input() {
-    return inputs().get(0);
-  }
-
-  public TupleTag<?> mainOutputTag() {
-    return outputTags.get(0);
-  }
-
-  public List<TupleTag<?>> additionalOutputTags() {
-    return outputTags.subList(1, outputTags.size());
-  }
-
-  /** All output tags, in the order of {@link #outputs()}. */
-  public List<TupleTag<?>> outputTags() {
-    return outputTags;
-  }
-
-  /** Coder of each output by its tag; outputs without a coder, which nobody encodes, are left out. */
-  public Map<TupleTag<?>, Coder<?>> outputCoders() {
-    Map<TupleTag<?>, Coder<?>> coders = new LinkedHashMap<>();
-    for (int i = 0; i < outputTags.size(); i++) {
-      if (outputs().get(i).hasCoder()) {
-        coders.put(outputTags.get(i), outputs().get(i).coder());
-      }
-    }
-    return coders;
+  public DoFnSpec spec() {
+    return spec;
   }
 }

@@ -17,13 +17,18 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.beam.sdk.transforms.ParDo;
-import org.apache.beam.sdk.values.PCollection;
-import org.apache.beam.sdk.values.TupleTag;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
+import org.apache.beam.sdk.values.WindowingStrategy;
 
-/** Translates a ParDo that is run on plain elements into a {@link ParDoStep}. */
+/**
+ * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
+ * StatefulParDoStep} if all of a key has to meet; behind a {@link StableInputStep} if it requires stable
+ * input.
+ */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
   public void translate(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
@@ -33,28 +38,51 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
       reasons.forEach(context::refuse);
       return;
     }
-    List<TupleTag<?>> tags = new ArrayList<>();
-    tags.add(transform.getMainOutputTag());
-    tags.addAll(transform.getAdditionalOutputTags().getAll());
-    List<TupleTag<?>> presentTags = new ArrayList<>();
-    List<PlanCollection> outputs = new ArrayList<>();
-    for (TupleTag<?> tag : tags) {
-      PCollection<?> output = context.outputs().get(tag);
-      if (output != null) {
-        presentTags.add(tag);
-        outputs.add(context.output(output));
-      } else if (tag.equals(transform.getMainOutputTag())) {
-        throw new IllegalStateException(context.fullName() + " has no main output " + tag);
+    DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
+    boolean keyed = DoFnFeatures.isKeyed(signature);
+    if (keyed && !mayBeKeyed(context)) {
+      return;
+    }
+    PlanCollection input = context.input();
+    if (signature.processElement().requiresStableInput()) {
+      input = context.stableInput(input, keyed);
+      if (input == null) {
+        return;
       }
     }
-    context.add(
-        new ParDoStep(
-            context.stepIndex(),
-            context.fullName(),
-            transform.getFn(),
-            ParDo.getDoFnSchemaInformation(transform.getFn(), context.onlyMainInput()),
-            context.input(),
-            presentTags,
-            outputs));
+    if (keyed) {
+      int level = context.levelBehind(input);
+      DoFnSpec spec = spec(transform, input, context);
+      boolean timeSorted = signature.processElement().requiresTimeSortedInput();
+      context.add(
+          new StatefulParDoStep(
+              context.stepIndex(), context.fullName(), level, spec, timeSorted));
+    } else {
+      DoFnSpec spec = spec(transform, input, context);
+      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec));
+    }
+  }
+
+  private static boolean mayBeKeyed(TranslationContext context) {
+    WindowingStrategy<?, ?> windowing = context.input().windowingStrategy();
+    if (windowing.needsMerge()) {
+      context.refuse(
+          "uses state, timers or time-sorted input in the merging windows of "
+              + windowing.getWindowFn().getClass().getName()
+              + ", which Beam does not define; group by key first, or window otherwise");
+      return false;
+    }
+    return context.requireKeyed(context.input());
+  }
+
+  private static DoFnSpec spec(
+      ParDo.MultiOutput<?, ?> transform, PlanCollection input, TranslationContext context) {
+    return context.doFnSpec(
+        transform.getFn(),
+        ParDo.getDoFnSchemaInformation(transform.getFn(), context.onlyMainInput()),
+        input,
+        transform.getMainOutputTag(),
+        transform.getAdditionalOutputTags(),
+        Map.copyOf(transform.getSideInputs()));
   }
 }

@@ -43,7 +43,13 @@ public final class PlanFingerprint {
 
   /** Kinds that keep rows in the state store. */
   private static final List<String> STATEFUL =
-      List.of("group-by-key", "combine", "deduplicate", "stable-input");
+      List.of(
+          "group-by-key",
+          "combine",
+          "deduplicate",
+          "stable-input",
+          "splittable-par-do",
+          "stateful-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
@@ -53,7 +59,12 @@ public final class PlanFingerprint {
           "stored value coder",
           "accumulator coder",
           "window coder",
-          "windowing");
+          "element coder",
+          "restriction coder",
+          "watermark estimator state coder",
+          "windowing",
+          "state",
+          "timers");
 
   private final List<Map<String, String>> steps;
 
@@ -93,6 +104,20 @@ public final class PlanFingerprint {
     } else if (step instanceof StableInputStep stable) {
       fields.put("stored value coder", PlanText.coder(stable.input().coder()));
       fields.put("window coder", PlanText.coder(stable.input().windowCoder()));
+    } else if (step instanceof SplittableParDoStep parDo) {
+      fields.put("element coder", PlanText.coder(parDo.elementCoder()));
+      fields.put("restriction coder", PlanText.coder(parDo.restrictionCoder()));
+      fields.put(
+          "watermark estimator state coder", PlanText.coder(parDo.watermarkEstimatorStateCoder()));
+      fields.put("window coder", PlanText.coder(parDo.input().windowCoder()));
+    } else if (step instanceof StatefulParDoStep parDo) {
+      fields.put("key coder", PlanText.coder(parDo.keyCoder()));
+      if (parDo.timeSorted()) {
+        fields.put("stored value coder", PlanText.coder(parDo.valueCoder()));
+      }
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
+      fields.put("state", StateText.states(parDo.spec().doFn()));
+      fields.put("timers", StateText.timers(parDo.spec().doFn()));
     } else if (step instanceof RedistributeStep redistribute) {
       fields.put("coder", PlanText.coder(redistribute.input().coder()));
     }

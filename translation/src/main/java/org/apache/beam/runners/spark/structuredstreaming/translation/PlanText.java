@@ -96,6 +96,10 @@ final class PlanText {
       return "deduplicate";
     } else if (step instanceof StableInputStep) {
       return "stable-input";
+    } else if (step instanceof SplittableParDoStep) {
+      return "splittable-par-do";
+    } else if (step instanceof StatefulParDoStep) {
+      return "stateful-par-do";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

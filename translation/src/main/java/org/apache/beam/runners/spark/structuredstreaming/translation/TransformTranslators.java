@@ -26,6 +26,7 @@ import static org.apache.beam.sdk.util.construction.PTransformTranslation.PAR_DO
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.REDISTRIBUTE_ARBITRARILY_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.REDISTRIBUTE_BY_KEY_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.RESHUFFLE_URN;
+import static org.apache.beam.sdk.util.construction.PTransformTranslation.SPLITTABLE_PROCESS_KEYED_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.TEST_STREAM_TRANSFORM_URN;
 
 import java.util.Map;
@@ -67,6 +68,7 @@ final class TransformTranslators {
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),
             Map.entry(PAR_DO_TRANSFORM_URN, new ParDoTranslator()),
+            Map.entry(SPLITTABLE_PROCESS_KEYED_URN, new SplittableParDoTranslator()),
             Map.entry(FLATTEN_TRANSFORM_URN, new FlattenTranslator()),
             Map.entry(ASSIGN_WINDOWS_TRANSFORM_URN, new AssignWindowsTranslator()),
             Map.entry(GROUP_BY_KEY_TRANSFORM_URN, new GroupByKeyTranslator()),

@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -30,8 +31,12 @@ import org.apache.beam.sdk.coders.CoderRegistry;
 import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.runners.AppliedPTransform;
 import org.apache.beam.sdk.transforms.CombineFnBase.GlobalCombineFn;
+import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
 import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.TupleTag;
+import org.apache.beam.sdk.values.TupleTagList;
 import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
@@ -113,6 +118,35 @@ final class TranslationContext {
             pCollection.getName(),
             coderOrNull(pCollection),
             pCollection.getWindowingStrategy()));
+  }
+
+  /**
+   * A DoFn as this transform applies it, with those of its outputs that the pipeline has.
+   *
+   * @param sideInputs the views it may read, by the name it asks for them with
+   */
+  DoFnSpec doFnSpec(
+      DoFn<?, ?> doFn,
+      DoFnSchemaInformation schemaInformation,
+      PlanCollection input,
+      TupleTag<?> mainOutputTag,
+      TupleTagList additionalOutputTags,
+      Map<String, PCollectionView<?>> sideInputs) {
+    List<TupleTag<?>> tags = new ArrayList<>();
+    tags.add(mainOutputTag);
+    tags.addAll(additionalOutputTags.getAll());
+    List<TupleTag<?>> presentTags = new ArrayList<>();
+    List<PlanCollection> outputs = new ArrayList<>();
+    for (TupleTag<?> tag : tags) {
+      PCollection<?> pCollection = outputs().get(tag);
+      if (pCollection != null) {
+        presentTags.add(tag);
+        outputs.add(output(pCollection));
+      } else if (tag.equals(mainOutputTag)) {
+        throw new IllegalStateException(fullName() + " has no main output " + tag);
+      }
+    }
+    return new DoFnSpec(doFn, schemaInformation, input, presentTags, outputs, sideInputs);
   }
 
   /**

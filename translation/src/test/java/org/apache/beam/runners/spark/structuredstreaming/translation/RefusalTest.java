@@ -36,9 +36,6 @@ import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.range.OffsetRange;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
-import org.apache.beam.sdk.state.TimeDomain;
-import org.apache.beam.sdk.state.TimerSpec;
-import org.apache.beam.sdk.state.TimerSpecs;
 import org.apache.beam.sdk.state.ValueState;
 import org.apache.beam.sdk.testing.TestStream;
 import org.apache.beam.sdk.transforms.Create;
@@ -56,6 +53,7 @@ import org.apache.beam.sdk.transforms.windowing.AfterWatermark;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
 import org.apache.beam.sdk.transforms.windowing.Repeatedly;
+import org.apache.beam.sdk.transforms.windowing.Sessions;
 import org.apache.beam.sdk.transforms.windowing.Trigger;
 import org.apache.beam.sdk.transforms.windowing.TriggerVisitor;
 import org.apache.beam.sdk.transforms.windowing.Window;
@@ -99,61 +97,20 @@ class RefusalTest {
   }
 
   @Test
-  void stateIsRefused() {
+  void stateInMergingWindowsIsRefused() {
+    Problem problem =
+        only(
+            problems(
+                pipeline ->
+                    input(pipeline)
+                        .apply(Window.into(Sessions.withGapDuration(Duration.standardMinutes(1))))
+                        .apply("bad", ParDo.of(new StateFn()))));
+    assertThat(problem.transform(), equalTo("bad/ParMultiDo(State)"));
     assertThat(
-        refusedDoFn(new StateFn()).reason(),
-        equalTo(
-            "DoFn "
-                + StateFn.class.getName()
-                + " uses state (count), which is not supported yet; GroupByKey and Combine are"));
-  }
-
-  /** Has a timer and a timer family. */
-  static final class TimerFn extends TestFn {
-    @TimerId("wake")
-    final TimerSpec wake = TimerSpecs.timer(TimeDomain.EVENT_TIME);
-
-    @TimerFamily("many")
-    final TimerSpec many = TimerSpecs.timerMap(TimeDomain.EVENT_TIME);
-
-    @ProcessElement
-    public void processElement() {}
-
-    @OnTimer("wake")
-    public void onWake() {}
-
-    @OnTimerFamily("many")
-    public void onMany() {}
-  }
-
-  @Test
-  void timersAreRefused() {
-    String reason = refusedDoFn(new TimerFn()).reason();
-    assertThat(reason, startsWith("DoFn " + TimerFn.class.getName() + " uses timers ("));
-    assertThat(reason, containsString("many, wake), which are not supported yet"));
-  }
-
-  /** Has state and a callback for when it expires. */
-  static final class ExpirationFn extends TestFn {
-    @StateId("count")
-    private final StateSpec<ValueState<String>> count = StateSpecs.value(StringUtf8Coder.of());
-
-    @ProcessElement
-    public void processElement(@StateId("count") ValueState<String> state) {
-      state.write("");
-    }
-
-    @OnWindowExpiration
-    public void onExpiration() {}
-  }
-
-  @Test
-  void windowExpirationIsRefusedBesideTheStateItIsFor() {
-    List<Problem> problems =
-        problems(pipeline -> input(pipeline).apply("bad", ParDo.of(new ExpirationFn())));
-    assertThat(problems, hasSize(2));
-    assertThat(problems.get(0).reason(), containsString("uses state (count)"));
-    assertThat(problems.get(1).reason(), containsString("has an @OnWindowExpiration method"));
+        problem.reason(),
+        startsWith(
+            "uses state, timers or time-sorted input in the merging windows of "
+                + Sessions.class.getName()));
   }
 
   /** Has a restriction. */
@@ -191,25 +148,6 @@ class RefusalTest {
     assertThat(
         refusedDoFn(new StableInputFn()).reason(),
         containsString("is marked @RequiresStableInput, which is not supported yet"));
-  }
-
-  /** Asks for its input in the order of time, for which it needs state. */
-  static final class SortedInputFn extends TestFn {
-    @StateId("count")
-    private final StateSpec<ValueState<String>> count = StateSpecs.value(StringUtf8Coder.of());
-
-    @RequiresTimeSortedInput
-    @ProcessElement
-    public void processElement(@StateId("count") ValueState<String> state) {
-      state.write("");
-    }
-  }
-
-  @Test
-  void timeSortedInputIsRefused() {
-    List<Problem> problems =
-        problems(pipeline -> input(pipeline).apply("bad", ParDo.of(new SortedInputFn())));
-    assertThat(problems.get(1).reason(), containsString("is marked @RequiresTimeSortedInput"));
   }
 
   /** Asks for a callback when its bundle is durable. */

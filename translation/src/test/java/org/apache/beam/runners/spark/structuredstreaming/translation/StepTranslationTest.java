@@ -35,6 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.Pipeline;
@@ -111,8 +112,9 @@ class StepTranslationTest {
     PCollectionTuple outputs = split(pipeline);
     outputs.get(UncodableFn.UNCODABLE).setCoder(ListCoder.of(SerializableCoder.of(Serializable.class)));
 
-    ParDoStep split = (ParDoStep) step(translate(pipeline), "split");
+    ParDoStep step = (ParDoStep) step(translate(pipeline), "split");
 
+    DoFnSpec split = step.spec();
     assertThat(split.outputTags(), contains(UncodableFn.MAIN, UncodableFn.UNCODABLE));
     assertThat(split.mainOutputTag(), equalTo(UncodableFn.MAIN));
     assertThat(
@@ -145,17 +147,16 @@ class StepTranslationTest {
   @Test
   void collectionWithoutCoderIsLeftOutOfTheOutputCodersAndNamedWhenAskedForIt() {
     PlanCollection none = collection(null);
-    ParDoStep step =
-        new ParDoStep(
-            0,
-            "split",
+    DoFnSpec spec =
+        new DoFnSpec(
             new PassFn<>(),
             DoFnSchemaInformation.create(),
             collection(VarIntCoder.of()),
             List.of(UncodableFn.MAIN, UncodableFn.UNCODABLE),
-            List.of(collection(StringUtf8Coder.of()), none));
+            List.of(collection(StringUtf8Coder.of()), none),
+            Map.of());
 
-    assertThat(step.outputCoders().keySet(), contains(UncodableFn.MAIN));
+    assertThat(spec.outputCoders().keySet(), contains(UncodableFn.MAIN));
     assertThat(none.hasCoder(), equalTo(false));
     assertThat(
         assertThrows(IllegalStateException.class, none::coder).getMessage(),
@@ -472,7 +473,7 @@ class StepTranslationTest {
 
     ParDoStep leaf = (ParDoStep) step(translate(pipeline), "leaf/ParMultiDo(Pass)");
 
-    assertThat(leaf.additionalOutputTags(), empty());
-    assertThat(leaf.doFn(), instanceOf(PassFn.class));
+    assertThat(leaf.spec().additionalOutputTags(), empty());
+    assertThat(leaf.spec().doFn(), instanceOf(PassFn.class));
   }
 }

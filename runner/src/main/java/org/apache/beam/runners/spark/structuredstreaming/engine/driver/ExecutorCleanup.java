@@ -43,9 +43,14 @@ final class ExecutorCleanup {
 
   private ExecutorCleanup() {}
 
-  /** Cleans up after the query has ended; returns when that is done or its time is over. */
-  static void run(SparkContext context, String runKey, String checkpointLocation) {
-    cleanThisJvm(runKey, checkpointLocation);
+  /**
+   * Cleans up after the query has ended; returns when that is done or its time is over.
+   *
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   */
+  static void run(
+      SparkContext context, String runKey, String checkpointLocation, long committedEpoch) {
+    cleanThisJvm(runKey, checkpointLocation, committedEpoch);
     if (context.isLocal() || context.isStopped()) {
       return;
     }
@@ -58,7 +63,7 @@ final class ExecutorCleanup {
     JavaFutureAction<Void> cleaning =
         JavaSparkContext.fromSparkContext(context)
             .parallelize(numbers, tasks)
-            .foreachAsync(new Cleaning(runKey, checkpointLocation));
+            .foreachAsync(new Cleaning(runKey, checkpointLocation, committedEpoch));
     try {
       cleaning.get(LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException | TimeoutException e) {
@@ -73,8 +78,9 @@ final class ExecutorCleanup {
     }
   }
 
-  private static void cleanThisJvm(String runKey, String checkpointLocation) {
-    EngineRuntime.close(runKey);
+  private static void cleanThisJvm(
+      String runKey, String checkpointLocation, long committedEpoch) {
+    EngineRuntime.close(runKey, committedEpoch);
     BeamReaderCache.retireAll(checkpointLocation);
   }
 
@@ -82,15 +88,17 @@ final class ExecutorCleanup {
   private static final class Cleaning implements VoidFunction<Integer>, Serializable {
     private final String runKey;
     private final String checkpointLocation;
+    private final long committedEpoch;
 
-    Cleaning(String runKey, String checkpointLocation) {
+    Cleaning(String runKey, String checkpointLocation, long committedEpoch) {
       this.runKey = runKey;
       this.checkpointLocation = checkpointLocation;
+      this.committedEpoch = committedEpoch;
     }
 
     @Override
     public void call(Integer number) {
-      cleanThisJvm(runKey, checkpointLocation);
+      cleanThisJvm(runKey, checkpointLocation, committedEpoch);
     }
   }
 }

@@ -122,7 +122,7 @@ final class QueryStart {
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
-      start.cleanUp();
+      start.cleanUp(-1);
       throw e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
     }
   }
@@ -169,11 +169,16 @@ final class QueryStart {
     terminated.join();
   }
 
-  /** Removes everything that this start put into driver and executors. The query has ended. */
-  void cleanUp() {
+  /**
+   * Removes everything that this start put into driver and executors. The query has ended.
+   *
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   */
+  void cleanUp(long committedEpoch) {
     EngineSinkProvider.unregister(runKey);
     BeamSourceRegistry.unregister(runKey);
-    ExecutorCleanup.run(session.sparkContext(), runKey, checkpoint.location());
+    ExecutorCleanup.run(
+        session.sparkContext(), runKey, checkpoint.location(), committedEpoch);
     AccumulatorContext$.MODULE$.remove(reports.id());
     if (!session.sparkContext().isStopped()) {
       setup.destroy();

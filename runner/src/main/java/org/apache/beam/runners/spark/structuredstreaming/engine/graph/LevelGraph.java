@@ -20,12 +20,14 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.AssignWindowsStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.DoFnSpec;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import org.apache.beam.runners.spark.structuredstreaming.translation.FlattenStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
@@ -33,7 +35,9 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.ParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.options.PipelineOptions;
 
@@ -57,7 +61,8 @@ public final class LevelGraph {
   private final TaskMetrics metrics = new TaskMetrics();
   private final BlockOutput output;
   private final Map<PlanCollection, ElementReceiver> receivers = new HashMap<>();
-  private final List<ParDoRunner> parDosInOrder = new ArrayList<>();
+  private final List<LiveDoFn> fusedDoFns = new ArrayList<>();
+  private final Map<Step, LiveDoFn> doFnsOfRoots = new LinkedHashMap<>();
   private final List<EdgeSender> senders = new ArrayList<>();
   private final List<EdgeChannel> channels = new ArrayList<>();
   private final long[] watermarks;
@@ -96,6 +101,11 @@ public final class LevelGraph {
     return output;
   }
 
+  /** Partitions of every level but 0. */
+  public int parallelism() {
+    return parallelism;
+  }
+
   public TaskMetrics metrics() {
     return metrics;
   }
@@ -115,10 +125,18 @@ public final class LevelGraph {
     watermarks[rootOutput.index()] = watermarkMillis;
   }
 
-  /** Ends all bundles, upstream first, so that what a finishing DoFn outputs is still taken. */
+  /** The DoFn of a root that has one, for the step's runner. */
+  public LiveDoFn doFn(Step root) {
+    return doFnsOfRoots.get(root);
+  }
+
+  /**
+   * Ends the bundles of all fused steps, upstream first, so that what a finishing DoFn outputs is
+   * still taken. Those of roots have ended before.
+   */
   public void finishBundles() {
-    for (ParDoRunner parDo : parDosInOrder) {
-      parDo.finishBundle();
+    for (LiveDoFn doFn : fusedDoFns) {
+      doFn.finishBundle();
     }
     for (EdgeSender sender : senders) {
       sender.finish();
@@ -145,6 +163,14 @@ public final class LevelGraph {
     output.closeAll();
   }
 
+  /** What DoFns have asked to be called back for since the last call. */
+  public List<BundleCallback> takeCallbacks() {
+    List<BundleCallback> taken = new ArrayList<>();
+    doFnsOfRoots.values().forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
+    fusedDoFns.forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
+    return taken;
+  }
+
   /** Elements sent on each edge since the last call, by the edge's index. */
   public long[] takeSent() {
     long[] sent = new long[plan.edges().size()];
@@ -161,9 +187,11 @@ public final class LevelGraph {
    */
   public RuntimeException tearDown() {
     RuntimeException failure = null;
-    for (ParDoRunner parDo : parDosInOrder) {
+    List<LiveDoFn> all = new ArrayList<>(doFnsOfRoots.values());
+    all.addAll(fusedDoFns);
+    for (LiveDoFn doFn : all) {
       try {
-        parDo.tearDown();
+        doFn.tearDown();
       } catch (RuntimeException e) {
         if (failure == null) {
           failure = e;
@@ -193,7 +221,17 @@ public final class LevelGraph {
       for (PlanCollection rootOutput : root.outputs()) {
         receivers.put(rootOutput, receiverOf(rootOutput, consumers));
       }
+      if (root instanceof StatefulParDoStep parDo) {
+        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      } else if (root instanceof SplittableParDoStep parDo) {
+        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      }
     }
+  }
+
+  private LiveDoFn liveDoFn(Step root, DoFnSpec spec) {
+    List<ElementReceiver> outputs = root.outputs().stream().map(receivers::get).toList();
+    return new LiveDoFn(root.fullName(), spec, options, metrics, outputs);
   }
 
   private void wire(Step step, Map<PlanCollection, List<ElementReceiver>> consumers) {
@@ -203,9 +241,9 @@ public final class LevelGraph {
     }
     ElementReceiver receiver;
     if (step instanceof ParDoStep parDo) {
-      ParDoRunner runner = new ParDoRunner(parDo, options, metrics, outputs);
-      parDosInOrder.add(0, runner);
-      receiver = runner;
+      LiveDoFn doFn = new LiveDoFn(parDo.fullName(), parDo.spec(), options, metrics, outputs);
+      fusedDoFns.add(0, doFn);
+      receiver = new ParDoRunner(doFn);
     } else if (step instanceof AssignWindowsStep assign) {
       receiver = new AssignWindowsRunner(assign, outputs.get(0));
     } else if (step instanceof FlattenStep) {
@@ -236,6 +274,9 @@ public final class LevelGraph {
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);
+    }
+    if (target instanceof StatefulParDoStep || target instanceof SplittableParDoStep) {
+      return new KeyedElementSender(channel);
     }
     return new GroupingSender(channel);
   }

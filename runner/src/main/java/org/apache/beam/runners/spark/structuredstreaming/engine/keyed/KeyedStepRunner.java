@@ -33,7 +33,8 @@ import org.apache.beam.sdk.values.WindowedValue;
  * that outlives it is in the state store.
  *
  * <p>Order of calls, by the task: {@link #receive} for every record, {@link #endOfElements} and its
- * work to the end, {@link #advanceWatermark} once and its work to the end, {@link #finish}.
+ * work to the end, {@link #advanceWatermark} once and its work to the end, {@link #finishBundle},
+ * {@link #finish}.
  *
  * <p>With {@code in(e)} and {@code out(e)} the watermarks at the end of epoch {@code e}: elements of
  * epoch {@code e} are processed against {@code in(e-1)}; then {@code in(e) = max(in(e-1), min over
@@ -83,6 +84,9 @@ public abstract class KeyedStepRunner {
    * @param watermarkMillis the least watermark of all senders; one behind the current is ignored
    */
   public abstract Work advanceWatermark(long watermarkMillis);
+
+  /** Ends the bundle of the step's DoFn, where it has one: the last it outputs in the epoch. */
+  public void finishBundle() {}
 
   /**
    * Writes what the epoch changed to the state's rows.

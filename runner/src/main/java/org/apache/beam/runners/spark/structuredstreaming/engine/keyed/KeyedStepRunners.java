@@ -28,7 +28,9 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Deduplicate
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
@@ -69,6 +71,17 @@ public final class KeyedStepRunners {
     }
     if (step instanceof StableInputStep stable) {
       return new StableInputRunner(stable, output, container, stepRows, processingTimeMillis);
+    }
+    if (step instanceof SplittableParDoStep parDo) {
+      TurnBudget budget =
+          TurnBudget.of(
+              options.as(SparkStructuredStreamingPipelineOptions.class), graph.parallelism());
+      return new SplittableParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, options, processingTimeMillis, budget);
+    }
+    if (step instanceof StatefulParDoStep parDo) {
+      return new StatefulParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, processingTimeMillis);
     }
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(

@@ -45,6 +45,10 @@ public final class StepStatistics implements Serializable {
     rowsOut++;
   }
 
+  void addRowsOut(long count) {
+    rowsOut += count;
+  }
+
   void addLateRows(long count) {
     lateRows += count;
   }

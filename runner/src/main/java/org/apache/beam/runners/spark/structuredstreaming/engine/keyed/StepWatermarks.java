@@ -84,7 +84,7 @@ final class StepWatermarks implements StepClock {
 
   void flush() {
     if (changed) {
-      rows.put(prefix, NO_SUFFIX, new ByteWriter().int64(in).int64(out).toByteArray());
+      rows.putUncounted(prefix, NO_SUFFIX, new ByteWriter().int64(in).int64(out).toByteArray());
       changed = false;
     }
   }

@@ -17,8 +17,11 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.apache.beam.runners.core.StateInternals;
 import org.apache.beam.runners.core.TimerInternals;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 
 /**
  * State and timers of one key of a step, from {@link StepStateContext#forKey}. To be used, cells
@@ -28,6 +31,8 @@ import org.apache.beam.runners.core.TimerInternals;
 public final class KeyState<K> {
   private final StepStateInternals<K> stateInternals;
   private final TimerInternals timerInternals;
+  private final Set<BoundedWindow> noted = new HashSet<>(2);
+  private BoundedWindow lastNoted;
 
   KeyState(StepStateInternals<K> stateInternals, TimerInternals timerInternals) {
     this.stateInternals = stateInternals;
@@ -44,6 +49,25 @@ public final class KeyState<K> {
 
   public TimerInternals timerInternals() {
     return timerInternals;
+  }
+
+  /**
+   * Notes a window, for work that is done once for each while the key is in memory.
+   *
+   * @return whether it was not noted yet
+   */
+  public boolean note(BoundedWindow window) {
+    if (window.equals(lastNoted)) {
+      return false;
+    }
+    lastNoted = window;
+    return noted.add(window);
+  }
+
+  /** Takes a note back. */
+  public void forget(BoundedWindow window) {
+    noted.remove(window);
+    lastNoted = null;
   }
 
   void flush() {

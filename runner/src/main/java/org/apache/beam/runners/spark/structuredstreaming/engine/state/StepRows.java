@@ -25,7 +25,8 @@ import java.util.Objects;
  * stable id. Keeps exact totals.
  *
  * <p>Invariant: {@code rows()} and {@code bytes()} are the number of rows of the step and the bytes
- * of their prefixes, suffixes and values, the row that stores the totals excepted. They are stored
+ * of their prefixes, suffixes and values, those of {@link #putUncounted} and of the totals excepted.
+ * They are stored
  * by {@link #flush} and so need no scan after a restart; a step without rows stores nothing. What
  * cells, timers and holds keep in memory counts once {@link StepStateContext#flush} has made rows
  * of it.
@@ -97,6 +98,15 @@ public final class StepRows implements StateRows {
       rows.put(prefix, suffix, value);
       changeTotals(0, (long) value.length - old.length);
     }
+  }
+
+  /**
+   * Writes a row of the engine's own bookkeeping, which is there whether the step has state or not
+   * and counts in no total. Such a row is never removed, and written by this method alone.
+   */
+  public void putUncounted(byte[] prefix, byte[] suffix, byte[] value) {
+    checkPrefix(prefix);
+    rows.put(prefix, suffix, value);
   }
 
   @Override

@@ -17,9 +17,11 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
@@ -120,13 +122,34 @@ public final class StepTimers {
   /** Deletes a timer if it is set. */
   public void delete(
       byte[] key, StateNamespace namespace, String family, String id, TimeDomain domain) {
-    Identity identity = new Identity(key, domain, namespace.stringKey(), family, id);
-    byte[] prefix = idPrefix(key);
+    delete(new Identity(key, domain, namespace.stringKey(), family, id));
+  }
+
+  private void delete(Identity identity) {
+    byte[] prefix = idPrefix(identity.key);
     byte[] suffix = identity.idSuffix();
     byte[] old = rows.get(prefix, suffix);
     if (old != null) {
       rows.remove(prefix, suffix);
       removeByTime(identity, new ByteReader(old));
+    }
+  }
+
+  /** Deletes all timers of a key in a namespace: reads the timers of the key. */
+  public void deleteAll(byte[] key, StateNamespace namespace) {
+    String wanted = namespace.stringKey();
+    List<Identity> found = new ArrayList<>();
+    rows.forEach(
+        idPrefix(key),
+        row -> {
+          ByteReader reader = new ByteReader(row.suffix());
+          TimeDomain domain = domain(reader.int8());
+          if (reader.text().equals(wanted)) {
+            found.add(new Identity(key, domain, wanted, reader.text(), reader.text()));
+          }
+        });
+    for (Identity identity : found) {
+      delete(identity);
     }
   }
 
@@ -258,6 +281,15 @@ public final class StepTimers {
       case PROCESSING_TIME -> 1;
       case SYNCHRONIZED_PROCESSING_TIME -> 2;
     };
+  }
+
+  private static TimeDomain domain(byte code) {
+    for (TimeDomain domain : TimeDomain.values()) {
+      if (code(domain) == code) {
+        return domain;
+      }
+    }
+    throw new IllegalStateException("No time domain has the number " + code);
   }
 
   /** The timers of one time domain, by time. */

@@ -67,6 +67,7 @@ public final class EngineRuntime {
   private final PipelineOptions options;
   private final List<Deque<IdleGraph>> idle = new ArrayList<>();
   private final Set<StateStoreProviderId> stores = new HashSet<>();
+  private final BundleCallbacks callbacks = new BundleCallbacks();
   private ScheduledFuture<?> sweep;
   private boolean closed;
   private int inUse;
@@ -99,12 +100,19 @@ public final class EngineRuntime {
    * Ends a run in this JVM: tears down what is idle; tasks still running tear down their own.
    *
    * @param runKey a run, known here or not
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
    */
-  public static void close(String runKey) {
+  public static void close(String runKey, long committedEpoch) {
     EngineRuntime runtime = RUNTIMES.remove(runKey);
     if (runtime != null) {
+      runtime.callbacks.committed(committedEpoch, System.currentTimeMillis());
       runtime.closeGraphs();
     }
+  }
+
+  /** What bundles here have asked to be called back for. */
+  BundleCallbacks callbacks() {
+    return callbacks;
   }
 
   Plan plan() {

@@ -30,6 +30,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.spark.TaskContext;
@@ -255,9 +256,15 @@ final class KeyedTask extends LevelTask {
   }
 
   private void finish() throws IOException {
+    for (KeyedStepRunner runner : runners) {
+      runner.finishBundle();
+    }
     graph().finishBundles();
     for (KeyedStepRunner runner : runners) {
-      graph().setWatermark(runner.step().output(), runner.finish());
+      long watermark = runner.finish();
+      for (PlanCollection output : runner.step().outputs()) {
+        graph().setWatermark(output, watermark);
+      }
     }
     if (state != null) {
       state.commit();

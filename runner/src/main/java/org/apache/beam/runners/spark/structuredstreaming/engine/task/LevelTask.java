@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.BundleCallback;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
@@ -54,6 +55,8 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     this.runtime = runtime;
     this.context = context;
     this.reports = reports;
+    // This task exists because the epoch before is committed.
+    runtime.callbacks().committed(address.epoch() - 1, System.currentTimeMillis());
     this.graph = runtime.acquire(address.level(), address.partition());
     graph.startEpoch();
   }
@@ -123,7 +126,9 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     try {
       release(succeeded);
     } finally {
+      List<BundleCallback> callbacks = graph.takeCallbacks();
       if (succeeded) {
+        runtime.callbacks().add(address, callbacks);
         runtime.release(address.level(), graph);
       } else {
         graph.output().reset();
