@@ -18,35 +18,34 @@
 package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
-import static org.hamcrest.Matchers.greaterThanOrEqualTo;
+import static org.hamcrest.Matchers.empty;
+import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
+import org.apache.beam.runners.spark.structuredstreaming.testing.EpochLog;
 import org.apache.beam.runners.spark.structuredstreaming.testing.LocalCluster;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RecoveryPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
+import org.apache.beam.runners.spark.structuredstreaming.testing.SparkCounting;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
+import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
 import org.apache.beam.sdk.PipelineResult.State;
-import org.apache.beam.sdk.transforms.DoFn;
-import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.spark.SparkStatusTracker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Executors in processes of their own: nothing goes by static fields, and any of them may die. */
-class LocalClusterTest {
+class LocalClusterTest extends RestartTable {
   @RegisterExtension static final TestSpark SPARK = LocalCluster.of(2);
 
-  @TempDir Path directory;
+  @Override
+  TestSpark spark() {
+    return SPARK;
+  }
 
   private RestartHarness harness(RecoveryPipeline pipeline, int recordsPerEpoch) {
     return new RestartHarness(
@@ -74,47 +73,76 @@ class LocalClusterTest {
   }
 
   /**
-   * apache/spark#24892, apache/spark#50033: an executor is killed while an epoch reads, and another
-   * while an epoch's last level runs, when map outputs of the lower level are lost with it.
+   * apache/spark#24892, apache/spark#50033: an executor is killed while one task of an epoch's last
+   * level has ended and the other runs, with map outputs of the lower level on it; and another while
+   * an epoch reads. The query is to go on by itself: no job of it fails, nobody starts it again.
    */
   @Test
-  void executorsKilledInMidEpochLoseNothing() throws IOException {
+  void executorsKilledInMidEpochLoseNothing() {
+    String behind = RecoveryPipeline.groups().get(0);
+    String before = "r1-17";
     RecoveryPipeline pipeline = new RecoveryPipeline("killed", directory, Set.of(), Set.of());
-    Path victims = Files.createDirectories(directory.resolve("victims"));
-    SparkStructuredStreamingPipelineResult result =
-        new RestartHarness(
-                SPARK,
-                directory.resolve("checkpoint"),
-                p ->
-                    pipeline.build(
-                        p,
-                        records -> records.apply("victim before", ParDo.of(new VictimFn(victims, "r1-7"))),
-                        groups ->
-                            groups.apply(
-                                "victim behind",
-                                ParDo.of(new VictimFn(victims, RecoveryPipeline.groups().get(1))))),
-                "--maxRecordsPerMicroBatch=10",
-                "--maxRestarts=0")
-            .start();
-    try {
-      for (String victim : List.of("r1-7", RecoveryPipeline.groups().get(1))) {
-        killWhoWaits(victims.resolve(VictimFn.fileName(victim)));
+    WaitPoints points = new WaitPoints(directory.resolve("victims"));
+    awaitExecutors(2);
+    try (SparkCounting counting = SparkCounting.of(SPARK);
+        EpochLog log = EpochLog.of(SPARK)) {
+      SparkStructuredStreamingPipelineResult result =
+          new RestartHarness(
+                  SPARK,
+                  directory.resolve("checkpoint"),
+                  p ->
+                      pipeline.build(
+                          p,
+                          records -> records.apply(points.on("victim before", Set.of(before))),
+                          groups -> groups.apply(points.on("victim behind", Set.of(behind)))),
+                  "--maxRecordsPerMicroBatch=10",
+                  "--maxRestarts=5")
+              .start();
+      long epoch;
+      try {
+        awaitVictim(result, points, behind);
+        epoch = counting.lastEpoch();
+        Await.until(
+            "the end of the last level's other task",
+            () -> !counting.executorsOf(epoch, 1).isEmpty(),
+            counting::epochs);
+        // Both executors have read, so that the one that is killed takes map outputs with it.
+        assertThat(counting.executorsOf(epoch, 0).size(), is(2));
+        kill(points.processOf(behind));
+        awaitVictim(result, points, before);
+        kill(points.processOf(before));
+        RestartHarness.finish(result);
+      } finally {
+        result.cancel();
       }
-      RestartHarness.finish(result);
-    } finally {
-      result.cancel();
+      assertThat("failed jobs", counting.failedJobs(), empty());
+      assertThat("starts of the query", log.queryStarts(), is(1));
+      assertThat("attempts of the read stage", counting.lastAttempt(epoch, 0), greaterThan(0));
+      assertThat("attempts of the last level", counting.lastAttempt(epoch, 1), greaterThan(0));
     }
     pipeline.assertExact();
-    assertThat(LocalCluster.executors().size(), greaterThanOrEqualTo(1));
   }
 
-  /** Kills, as SIGKILL does, the executor that has put its process id into the file. */
-  private static void killWhoWaits(Path file) throws IOException {
+  private static void awaitExecutors(int count) {
+    SparkStatusTracker tracker = SPARK.session().sparkContext().statusTracker();
+    // The driver counts as one.
     Await.until(
-        "an executor at " + file.getFileName(),
-        () -> Files.exists(file) && file.toFile().length() > 0,
+        count + " executors",
+        () -> tracker.getExecutorInfos().length > count,
         LocalCluster::executors);
-    long process = Long.parseLong(Files.readString(file));
+  }
+
+  private static void awaitVictim(
+      SparkStructuredStreamingPipelineResult result, WaitPoints points, String element) {
+    Await.until(
+        element,
+        () -> points.isReached(element) || result.getState().isTerminal(),
+        () -> result.getState() + " after epoch " + result.progress().epoch());
+    assertThat(element, points.isReached(element));
+  }
+
+  /** Kills an executor, as SIGKILL does. */
+  private static void kill(long process) {
     ProcessHandle victim =
         LocalCluster.executors().stream()
             .filter(executor -> executor.pid() == process)
@@ -122,38 +150,5 @@ class LocalClusterTest {
             .orElseThrow();
     victim.destroyForcibly();
     Await.until("the death of " + process, () -> !victim.isAlive(), () -> victim);
-  }
-
-  /** The first time that an element comes, waits to be killed with its whole process. */
-  private static final class VictimFn extends DoFn<String, String> {
-    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(4);
-
-    private final String directory;
-    private final String element;
-
-    VictimFn(Path directory, String element) {
-      this.directory = directory.toString();
-      this.element = element;
-    }
-
-    static String fileName(String element) {
-      return element.replaceAll("[^a-z0-9]", "_");
-    }
-
-    @ProcessElement
-    public void process(@Element String value, OutputReceiver<String> out) throws IOException {
-      Path file = Path.of(directory, fileName(element));
-      if (value.equals(element) && !Files.exists(file)) {
-        Files.write(
-            file,
-            Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8));
-        long end = System.nanoTime() + PATIENCE_NANOS;
-        while (System.nanoTime() < end && !Thread.currentThread().isInterrupted()) {
-          LockSupport.parkNanos(end - System.nanoTime());
-        }
-        throw new IllegalStateException("nobody has killed the executor");
-      }
-      out.output(value);
-    }
   }
 }

@@ -42,13 +42,15 @@ import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.transforms.Count;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Nothing is lost, nothing counts twice: cancelled, failed and restarted anywhere, without task retries. */
-class RecoveryTest {
+class RecoveryTest extends RestartTable {
   @RegisterExtension static final TestSpark SPARK = TestSpark.on("local[2]");
 
-  @TempDir Path directory;
+  @Override
+  TestSpark spark() {
+    return SPARK;
+  }
 
   private RestartHarness harness(RecoveryPipeline pipeline, int recordsPerEpoch, String... options) {
     List<String> all =

@@ -26,6 +26,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 import org.joda.time.Instant;
@@ -36,6 +37,7 @@ public final class EpochLog extends StreamingQueryListener implements AutoClosea
 
   private final SparkSession session;
   private final List<JsonNode> progress = new CopyOnWriteArrayList<>();
+  private final AtomicInteger queryStarts = new AtomicInteger();
   private final ObjectMapper json = new ObjectMapper();
 
   private EpochLog(SparkSession session) {
@@ -51,12 +53,22 @@ public final class EpochLog extends StreamingQueryListener implements AutoClosea
 
   /** The progress of the epochs that were committed, in the order they ran in. */
   public List<JsonNode> epochs() {
+    drain();
+    return List.copyOf(progress);
+  }
+
+  /** How often a query was started, restarts after a failure included. */
+  public int queryStarts() {
+    drain();
+    return queryStarts.get();
+  }
+
+  private void drain() {
     try {
       session.sparkContext().listenerBus().waitUntilEmpty(DRAIN_MILLIS);
     } catch (TimeoutException e) {
       throw new IllegalStateException("Spark does not come to tell its listeners", e);
     }
-    return List.copyOf(progress);
   }
 
   /**
@@ -80,7 +92,9 @@ public final class EpochLog extends StreamingQueryListener implements AutoClosea
   }
 
   @Override
-  public void onQueryStarted(QueryStartedEvent event) {}
+  public void onQueryStarted(QueryStartedEvent event) {
+    queryStarts.incrementAndGet();
+  }
 
   @Override
   public void onQueryProgress(QueryProgressEvent event) {

@@ -23,9 +23,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.JobFailed;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -40,6 +43,10 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
   private final SparkContext context;
   private final Map<Integer, Long> epochOfStage = new HashMap<>();
   private final Map<Long, Epoch> epochs = new TreeMap<>();
+  private final Map<Integer, Long> epochOfJob = new HashMap<>();
+  private final List<String> failedJobs = new ArrayList<>();
+  private final Map<Integer, Integer> lastAttempts = new HashMap<>();
+  private final Map<Integer, Set<String>> executors = new HashMap<>();
 
   /**
    * What ran for an epoch.
@@ -64,13 +71,60 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
 
   /** Waits for Spark to have told everything so far, and returns it by the number of the epoch. */
   public Map<Long, Epoch> epochs() {
+    drain();
+    synchronized (this) {
+      return new TreeMap<>(epochs);
+    }
+  }
+
+  /** The greatest epoch that a job has begun to run. */
+  public long lastEpoch() {
+    drain();
+    synchronized (this) {
+      return epochs.keySet().stream().mapToLong(Long::longValue).max().orElse(-1);
+    }
+  }
+
+  /** The epoch and failure of every job of an epoch that has failed. */
+  public List<String> failedJobs() {
+    drain();
+    synchronized (this) {
+      return List.copyOf(failedJobs);
+    }
+  }
+
+  /** Ids of the executors on which tasks of an epoch's level have ended well, in any attempt. */
+  public Set<String> executorsOf(long epoch, int level) {
+    drain();
+    synchronized (this) {
+      return Set.copyOf(executors.getOrDefault(stageOf(epoch, level), Set.of()));
+    }
+  }
+
+  /** The greatest attempt of the stage of an epoch's level, from 0; -1 if none was submitted. */
+  public int lastAttempt(long epoch, int level) {
+    drain();
+    synchronized (this) {
+      return lastAttempts.getOrDefault(stageOf(epoch, level), -1);
+    }
+  }
+
+  /** Spark numbers a job's stages from the first to the last: a level's stage is at its own place. */
+  private synchronized int stageOf(long epoch, int level) {
+    return epochOfStage.entrySet().stream()
+        .filter(stage -> stage.getValue() == epoch)
+        .map(Map.Entry::getKey)
+        .sorted()
+        .skip(level)
+        .findFirst()
+        .orElse(-1);
+  }
+
+  private void drain() {
     try {
       context.listenerBus().waitUntilEmpty(DRAIN_MILLIS);
     } catch (TimeoutException e) {
       throw new IllegalStateException("Spark does not come to tell its listeners", e);
-    }
-    synchronized (this) {
-      return new TreeMap<>(epochs);
     }
   }
 
@@ -81,6 +135,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
     Epoch epoch =
         epochs.getOrDefault(number, new Epoch(0, new ArrayList<>(), new TreeMap<>()));
     epochs.put(number, new Epoch(epoch.jobs() + 1, epoch.stages(), epoch.tasks()));
+    epochOfJob.put(started.jobId(), number);
     for (StageInfo stage : JavaConverters.seqAsJavaList(started.stageInfos())) {
       epochOfStage.put(stage.stageId(), number);
     }
@@ -93,6 +148,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
         .get(epochOfStage.get(stage.stageId()))
         .stages()
         .add(stage.stageId() + "." + stage.attemptNumber());
+    lastAttempts.merge(stage.stageId(), stage.attemptNumber(), Math::max);
   }
 
   @Override
@@ -101,6 +157,19 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
         .get(epochOfStage.get(ended.stageId()))
         .tasks()
         .merge(Integer.toString(ended.stageId()), 1, Integer::sum);
+    if (ended.taskInfo().successful()) {
+      executors
+          .computeIfAbsent(ended.stageId(), stage -> new TreeSet<>())
+          .add(ended.taskInfo().executorId());
+    }
+  }
+
+  @Override
+  public synchronized void onJobEnd(SparkListenerJobEnd ended) {
+    Long epoch = epochOfJob.get(ended.jobId());
+    if (epoch != null && epoch >= 0 && ended.jobResult() instanceof JobFailed failed) {
+      failedJobs.add(epoch + ": " + failed.exception());
+    }
   }
 
   /** Ids of the RDDs that are cached now. */

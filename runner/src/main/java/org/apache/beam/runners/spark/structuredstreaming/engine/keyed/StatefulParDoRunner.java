@@ -35,7 +35,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepStateC
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.metrics.MetricsContainer;
-import org.apache.beam.sdk.state.TimeDomain;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo.PaneInfoCoder;
@@ -55,8 +54,7 @@ import org.joda.time.Instant;
  * <ul>
  *   <li>An element in {@code w} is dropped and counted if {@code gc(w) < in}, before the DoFn sees
  *       it. With time-sorted input, so is one whose own time plus lateness is behind {@code in}.
- *   <li>Timers fire one by one in the order of their times over all keys, until none is due, those
- *       set meanwhile included. State and timers that a call writes show in the next.
+ *   <li>Timers fire as {@link DueTimers} says. State and timers that a call writes show in the next.
  *   <li>One millisecond behind {@code gc(w)}, and so behind all event time timers of {@code w}, the
  *       window expires for a key that had elements in it: {@code @OnWindowExpiration} is called, then
  *       state and timers of key and window are gone. Where there is such a method, the window's end
@@ -132,7 +130,7 @@ final class StatefulParDoRunner extends KeyedStepRunner {
   @Override
   public Work advanceWatermark(long watermarkMillis) {
     watermarks.advanceInput(watermarkMillis);
-    return this::fireNext;
+    return new DueTimers(state.timers(), watermarks, this::fire);
   }
 
   @Override
@@ -148,6 +146,7 @@ final class StatefulParDoRunner extends KeyedStepRunner {
     statistics().addRowsOut(doFn.takeOutputs());
     statistics().setState(rows.rows(), rows.bytes());
     statistics().setWatermarks(watermarks.inputWatermark(), out);
+    statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
     return out;
   }
 
@@ -173,24 +172,8 @@ final class StatefulParDoRunner extends KeyedStepRunner {
     }
   }
 
-  private boolean fireNext() {
-    FiredTimer fired = state.nextDue(TimeDomain.EVENT_TIME, watermarks.inputWatermark());
-    if (fired == null) {
-      fired = state.nextDue(TimeDomain.PROCESSING_TIME, watermarks.processingTime());
-    }
-    if (fired == null) {
-      fired =
-          state.nextDue(
-              TimeDomain.SYNCHRONIZED_PROCESSING_TIME, watermarks.synchronizedProcessingTime());
-    }
-    if (fired == null) {
-      return false;
-    }
-    fire(state.forKey(fired.key()), fired);
-    return true;
-  }
-
-  private void fire(KeyState<Object> key, FiredTimer fired) {
+  private void fire(FiredTimer fired) {
+    KeyState<Object> key = state.forKey(fired.key());
     TimerData timer = fired.timer();
     BoundedWindow window = ((WindowNamespace<?>) timer.getNamespace()).getWindow();
     if (sorting != null && sorting.isFlush(timer)) {

@@ -26,10 +26,9 @@ import java.util.Objects;
  *
  * <p>Invariant: {@code rows()} and {@code bytes()} are the number of rows of the step and the bytes
  * of their prefixes, suffixes and values, those of {@link #putUncounted} and of the totals excepted.
- * They are stored
- * by {@link #flush} and so need no scan after a restart; a step without rows stores nothing. What
- * cells, timers and holds keep in memory counts once {@link StepStateContext#flush} has made rows
- * of it.
+ * They are stored by {@link #flush} and so need no scan after a restart; a step without rows stores
+ * nothing. What cells, timers and holds keep in memory counts once {@link StepStateContext#flush}
+ * has made rows of it.
  */
 public final class StepRows implements StateRows {
   private static final byte[] NO_SUFFIX = new byte[0];
