@@ -76,12 +76,6 @@ class RefusalTest {
     return pipeline.apply("create", Create.of(KV.of("a", "b")));
   }
 
-  private static <OutputT> Problem refusedDoFn(DoFn<KV<String, String>, OutputT> doFn) {
-    Problem problem = only(problems(pipeline -> input(pipeline).apply("bad", ParDo.of(doFn))));
-    assertThat(problem.transform(), startsWith("bad/ParMultiDo("));
-    return problem;
-  }
-
   /** Nothing but a type for the DoFns below. */
   abstract static class TestFn extends DoFn<KV<String, String>, String> {}
 
@@ -111,56 +105,6 @@ class RefusalTest {
         startsWith(
             "uses state, timers or time-sorted input in the merging windows of "
                 + Sessions.class.getName()));
-  }
-
-  /** Has a restriction. */
-  @BoundedPerElement
-  static final class SplittableFn extends TestFn {
-    @GetInitialRestriction
-    public OffsetRange initialRestriction() {
-      return new OffsetRange(0, 1);
-    }
-
-    @ProcessElement
-    public void processElement(RestrictionTracker<OffsetRange, Long> tracker) {
-      while (tracker.tryClaim(0L)) {
-        return;
-      }
-    }
-  }
-
-  @Test
-  void splittableDoFnIsRefused() {
-    assertThat(
-        refusedDoFn(new SplittableFn()).reason(),
-        startsWith("DoFn " + SplittableFn.class.getName() + " is a splittable DoFn, which is not"));
-  }
-
-  /** Asks for stable input. */
-  static final class StableInputFn extends TestFn {
-    @RequiresStableInput
-    @ProcessElement
-    public void processElement() {}
-  }
-
-  @Test
-  void stableInputIsRefused() {
-    assertThat(
-        refusedDoFn(new StableInputFn()).reason(),
-        containsString("is marked @RequiresStableInput, which is not supported yet"));
-  }
-
-  /** Asks for a callback when its bundle is durable. */
-  static final class FinalizerFn extends TestFn {
-    @ProcessElement
-    public void processElement(BundleFinalizer finalizer) {
-      finalizer.afterBundleCommit(Instant.EPOCH, () -> {});
-    }
-  }
-
-  @Test
-  void bundleFinalizerIsRefused() {
-    assertThat(refusedDoFn(new FinalizerFn()).reason(), containsString("asks for a BundleFinalizer"));
   }
 
   @Test
