@@ -256,8 +256,7 @@ class SplittableCasesTest extends PipelineCase {
             pipeline ->
                 pipeline
                     .apply(Create.of("x"))
-                    .apply(ParDo.of(new EndlessFn()))
-                    .apply(Combine.globally(Count.<Long>combineFn()).withoutDefaults()),
+                    .apply(ParDo.of(new EndlessFn())),
             "--parallelism=2",
             "--maxBatchDurationMillis=50");
     assertThat(
