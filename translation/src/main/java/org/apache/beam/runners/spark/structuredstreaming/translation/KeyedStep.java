@@ -76,4 +76,9 @@ public abstract sealed class KeyedStep extends Step
   public Coder<?> valueCoder() {
     return ((KvCoder<?, ?>) input().coder()).getValueCoder();
   }
+
+  /** Whether what this step receives in an epoch leaves it in the next one only. */
+  public boolean isDelaying() {
+    return false;
+  }
 }

@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -68,6 +69,17 @@ public final class Plan implements Serializable {
   /** The sources in the order of {@link ReadStep#sourceIndex()}. */
   public List<ReadStep> sources() {
     return sources;
+  }
+
+  /** The TestStreams among the sources. */
+  public List<TestStreamSource<?>> testStreams() {
+    List<TestStreamSource<?>> streams = new ArrayList<>();
+    for (ReadStep read : sources) {
+      if (read.source() instanceof TestStreamSource<?> stream) {
+        streams.add(stream);
+      }
+    }
+    return List.copyOf(streams);
   }
 
   /** The levels with their steps and edges as text, for logs: the same for the same pipeline. */

@@ -158,6 +158,7 @@ final class PlanBuilder {
   }
 
   Plan build() {
+    spaceTestStreams();
     List<Edge> edges = edges();
     int levelCount = 1;
     for (Step step : steps) {
@@ -168,6 +169,40 @@ final class PlanBuilder {
       levels.add(level(number, edges));
     }
     return new Plan(collections, steps, levels, edges, sources);
+  }
+
+  /**
+   * Gives the events of TestStreams as many epochs as it takes an element to come through the
+   * pipeline: one, and one for each delaying step on its way.
+   */
+  private void spaceTestStreams() {
+    int period = 1 + longestDelay();
+    steps.replaceAll(
+        step ->
+            step instanceof ReadStep read && read.source() instanceof TestStreamSource<?> stream
+                ? read.withSource(stream.withPeriod(period))
+                : step);
+    sources.replaceAll(read -> (ReadStep) steps.get(read.index()));
+  }
+
+  /** The most delaying steps that there are on one way through the pipeline. */
+  private int longestDelay() {
+    int longest = 0;
+    int[] delays = new int[collections.size()];
+    for (Step step : steps) {
+      int delay = 0;
+      for (PlanCollection input : step.inputs()) {
+        delay = Math.max(delay, delays[input.index()]);
+      }
+      if (step instanceof KeyedStep keyed && keyed.isDelaying()) {
+        delay++;
+      }
+      for (PlanCollection output : step.outputs()) {
+        delays[output.index()] = delay;
+      }
+      longest = Math.max(longest, delay);
+    }
+    return longest;
   }
 
   /** One edge per keyed step and level that carries its input, by step, then level. */

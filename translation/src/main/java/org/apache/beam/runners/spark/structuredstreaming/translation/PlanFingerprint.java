@@ -55,6 +55,7 @@ public final class PlanFingerprint {
   private static final List<String> DURABLE =
       List.of(
           "mark coder",
+          "events",
           "key coder",
           "stored value coder",
           "accumulator coder",
@@ -91,6 +92,9 @@ public final class PlanFingerprint {
       fields.put("source", read.source().getClass().getName());
       if (read.source().getCheckpointMarkCoder() != null) {
         fields.put("mark coder", PlanText.coder(read.source().getCheckpointMarkCoder()));
+      }
+      if (read.source() instanceof TestStreamSource<?> stream) {
+        fields.put("events", stream.fingerprint());
       }
     } else if (step instanceof GroupByKeyStep group) {
       fields.put("key coder", PlanText.coder(group.keyCoder()));

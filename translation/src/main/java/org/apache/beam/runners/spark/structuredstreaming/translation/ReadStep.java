@@ -43,6 +43,11 @@ public final class ReadStep extends Step {
     this.source = Objects.requireNonNull(source, "source");
   }
 
+  /** The same read of another source. */
+  ReadStep withSource(UnboundedSource<?, ?> other) {
+    return new ReadStep(index(), fullName(), sourceIndex, other, output());
+  }
+
   public int sourceIndex() {
     return sourceIndex;
   }

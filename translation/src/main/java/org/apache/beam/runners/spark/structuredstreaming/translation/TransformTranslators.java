@@ -76,7 +76,7 @@ final class TransformTranslators {
             Map.entry(RESHUFFLE_URN, byKey),
             Map.entry(REDISTRIBUTE_BY_KEY_URN, byKey),
             Map.entry(REDISTRIBUTE_ARBITRARILY_URN, arbitrarily),
-            Map.entry(TEST_STREAM_TRANSFORM_URN, refusal("TestStream is not supported yet")));
+            Map.entry(TEST_STREAM_TRANSFORM_URN, new TestStreamTranslator()));
   }
 
   private static TransformTranslator<PTransform<?, ?>> refusal(String reason) {

@@ -19,12 +19,11 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.Optional;
 import org.apache.beam.runners.core.triggers.TriggerStateMachines;
-import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
-import org.apache.beam.sdk.transforms.windowing.AfterSynchronizedProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
 import org.apache.beam.sdk.transforms.windowing.Trigger;
 import org.apache.beam.sdk.util.construction.TriggerTranslation;
 import org.apache.beam.sdk.values.WindowingStrategy;
+import org.apache.beam.sdk.values.WindowingStrategy.AccumulationMode;
 
 /** Which triggers a grouping can be run with. */
 final class TriggerFeatures {
@@ -38,12 +37,10 @@ final class TriggerFeatures {
   /** Why elements cannot be grouped by {@code strategy}; empty if they can. */
   static Optional<String> unsupported(WindowingStrategy<?, ?> strategy) {
     Trigger trigger = strategy.getTrigger();
-    if (usesProcessingTime(trigger)) {
+    if (strategy.getMode() == AccumulationMode.RETRACTING_FIRED_PANES) {
       return Optional.of(
-          "groups with the trigger "
-              + trigger
-              + ", which uses processing time: that is not supported yet; AfterWatermark and"
-              + " AfterPane are");
+          "groups with the accumulation mode RETRACTING_FIRED_PANES, which Beam declares but does"
+              + " not define; use accumulatingFiredPanes() or discardingFiredPanes()");
     }
     try {
       TriggerStateMachines.stateMachineForTrigger(TriggerTranslation.toProto(trigger));
@@ -57,11 +54,5 @@ final class TriggerFeatures {
               + "), which is none of Beam's own: "
               + e.getMessage());
     }
-  }
-
-  private static boolean usesProcessingTime(Trigger trigger) {
-    return trigger instanceof AfterProcessingTime
-        || trigger instanceof AfterSynchronizedProcessingTime
-        || trigger.subTriggers().stream().anyMatch(TriggerFeatures::usesProcessingTime);
   }
 }

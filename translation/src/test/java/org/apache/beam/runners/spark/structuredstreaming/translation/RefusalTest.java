@@ -43,10 +43,7 @@ import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.View;
-import org.apache.beam.sdk.transforms.windowing.AfterFirst;
-import org.apache.beam.sdk.transforms.windowing.AfterPane;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
-import org.apache.beam.sdk.transforms.windowing.AfterWatermark;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
 import org.apache.beam.sdk.transforms.windowing.Repeatedly;
@@ -58,6 +55,7 @@ import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.WindowingStrategy;
+import org.apache.beam.sdk.values.WindowingStrategy.AccumulationMode;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -129,15 +127,22 @@ class RefusalTest {
   }
 
   @Test
-  void testStreamIsRefused() {
+  void testStreamWhoseElementsItsCoderCannotEncodeIsRefused() {
     Problem problem =
         only(
             problems(
                 pipeline ->
                     pipeline.apply(
                         "events",
-                        TestStream.create(StringUtf8Coder.of()).advanceWatermarkToInfinity())));
-    assertThat(problem, equalTo(new Problem("events", "TestStream is not supported yet")));
+                        TestStream.create(StringUtf8Coder.of())
+                            .addElements((String) null)
+                            .advanceWatermarkToInfinity())));
+    assertThat(problem.transform(), equalTo("events"));
+    assertThat(
+        problem.reason(),
+        equalTo(
+            "StringUtf8Coder cannot encode the elements of the TestStream: cannot encode a null"
+                + " String"));
   }
 
   private static Problem refusedTrigger(Trigger trigger) {
@@ -157,19 +162,21 @@ class RefusalTest {
   }
 
   @Test
-  void processingTimeIsRefusedWhereverItIsInTheTrigger() {
-    Trigger.OnceTrigger processingTime =
-        AfterProcessingTime.pastFirstElementInPane().plusDelayOf(Duration.standardSeconds(1));
+  void retractingPanesAreRefused() {
+    Problem problem =
+        only(
+            problems(
+                pipeline -> {
+                  PCollection<KV<String, String>> input = input(pipeline);
+                  input
+                      .setWindowingStrategyInternal(
+                          WindowingStrategy.globalDefault()
+                              .withMode(AccumulationMode.RETRACTING_FIRED_PANES))
+                      .apply("group", GroupByKey.create());
+                }));
+    assertThat(problem.transform(), equalTo("group"));
     assertThat(
-        refusedTrigger(Repeatedly.forever(processingTime)).reason(),
-        containsString("which uses processing time: that is not supported yet"));
-    assertThat(
-        refusedTrigger(
-                AfterWatermark.pastEndOfWindow()
-                    .withEarlyFirings(
-                        AfterFirst.of(AfterPane.elementCountAtLeast(3), processingTime)))
-            .reason(),
-        containsString("which uses processing time"));
+        problem.reason(), containsString("the accumulation mode RETRACTING_FIRED_PANES"));
   }
 
   /** A trigger that Beam does not know. */

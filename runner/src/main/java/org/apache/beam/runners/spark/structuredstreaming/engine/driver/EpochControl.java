@@ -30,7 +30,9 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.EpochGate;
  * proves that epoch {@code e - 1} is committed. After an epoch in which nothing happened the next
  * one waits a sixteenth of the time for which nothing has happened, between 10 ms and a limit: {@code
  * pause = clamp(rest / 16)}. So what comes after a rest is late by that share of it at most, while a
- * long rest costs next to nothing. The wait is over at once when the query is to stop.
+ * long rest costs next to nothing. The wait ends earlier when the earliest timer by processing time
+ * is due, and is over at once when the query is to stop. There is no wait while a step has something
+ * pending or a TestStream has events.
  *
  * <p>Asked by the query's thread, told by that thread and by whoever cancels.
  */
@@ -42,6 +44,7 @@ final class EpochControl implements EpochGate {
   private final long maxPauseMillis;
   private final LongConsumer onCommitted;
   private final PipelineProgress progress;
+  private final PipelineClock clock;
   private final CompletableFuture<Void> ending = new CompletableFuture<>();
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
@@ -50,6 +53,7 @@ final class EpochControl implements EpochGate {
   private boolean stopping;
   private boolean finished;
   private long pauseMillis;
+  private long earliestTimerMillis = Long.MAX_VALUE;
   private long lastEpochEndNanos;
   private long restSinceNanos = System.nanoTime();
 
@@ -58,10 +62,15 @@ final class EpochControl implements EpochGate {
    * @param onCommitted told the number of every epoch that turns out to be committed
    */
   EpochControl(
-      int sources, long maxPauseMillis, PipelineProgress progress, LongConsumer onCommitted) {
+      int sources,
+      long maxPauseMillis,
+      PipelineProgress progress,
+      PipelineClock clock,
+      LongConsumer onCommitted) {
     this.sources = sources;
     this.maxPauseMillis = maxPauseMillis;
     this.progress = progress;
+    this.clock = clock;
     this.onCommitted = onCommitted;
   }
 
@@ -71,7 +80,7 @@ final class EpochControl implements EpochGate {
       if (epoch > 0) {
         onCommitted.accept(epoch - 1);
       }
-      answer = decide();
+      answer = decide(epoch);
       answersLeft = sources;
     }
     answersLeft--;
@@ -95,7 +104,9 @@ final class EpochControl implements EpochGate {
     if (finished) {
       ending.complete(null);
     }
-    if (report.isActive()) {
+    earliestTimerMillis = report.earliestProcessingTimerMillis();
+    boolean isDriven = clock.isDrivenByStreams(report.epoch() + 1);
+    if (report.isActive() || report.hasPending() || isDriven) {
       restSinceNanos = lastEpochEndNanos;
       pauseMillis = 0;
     } else {
@@ -126,10 +137,15 @@ final class EpochControl implements EpochGate {
     return quiet;
   }
 
-  private boolean decide() {
+  private boolean decide(long epoch) {
     while (!stopping && !finished) {
       long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastEpochEndNanos);
-      long left = pauseMillis - waited;
+      long left =
+          Math.min(
+              pauseMillis - waited,
+              earliestTimerMillis == Long.MAX_VALUE
+                  ? Long.MAX_VALUE
+                  : clock.millisUntilPast(epoch, earliestTimerMillis));
       if (left <= 0) {
         return true;
       }

@@ -76,6 +76,19 @@ public final class EpochReport {
     return rowsRead() > 0 || statistics().stream().anyMatch(step -> step.rowsOut() > 0);
   }
 
+  /** Whether a step has something to do in the next epoch, whatever its processing time. */
+  public boolean hasPending() {
+    return statistics().stream().anyMatch(StepStatistics::hasPending);
+  }
+
+  /** No timer by processing time is earlier; {@link Long#MAX_VALUE} if there is none. */
+  public long earliestProcessingTimerMillis() {
+    return statistics().stream()
+        .mapToLong(StepStatistics::earliestProcessingTimerMillis)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
   /** Whether every source and every keyed step has come to the end of time. */
   public boolean isAtEndOfTime() {
     long end = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();

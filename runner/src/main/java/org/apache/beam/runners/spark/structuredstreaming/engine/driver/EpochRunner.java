@@ -40,6 +40,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec;
 import org.apache.spark.sql.execution.streaming.IncrementalExecution;
+import org.apache.spark.sql.execution.streaming.OffsetSeqMetadata;
 import scala.Option;
 import scala.collection.JavaConverters;
 import scala.reflect.ClassTag;
@@ -57,13 +58,19 @@ final class EpochRunner {
   private final Plan plan;
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
+  private final PipelineClock clock;
 
   EpochRunner(
-      SparkSession session, Plan plan, Broadcast<EngineSetup> setup, ReportAccumulator reports) {
+      SparkSession session,
+      Plan plan,
+      Broadcast<EngineSetup> setup,
+      ReportAccumulator reports,
+      PipelineClock clock) {
     this.session = session;
     this.plan = plan;
     this.setup = setup;
     this.reports = reports;
+    this.clock = clock;
   }
 
   /**
@@ -74,7 +81,7 @@ final class EpochRunner {
   void run(long epoch, Dataset<Row> data) {
     IncrementalExecution execution = (IncrementalExecution) data.queryExecution();
     EpochTasks tasks =
-        new EpochTasks(setup, reports, epoch, execution.runId(), System.currentTimeMillis());
+        new EpochTasks(setup, reports, epoch, execution.runId(), processingTime(epoch, execution));
     List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {
@@ -94,6 +101,14 @@ final class EpochRunner {
     } finally {
       shuffles.forEach(this::remove);
     }
+  }
+
+  private long processingTime(long epoch, IncrementalExecution execution) {
+    Option<OffsetSeqMetadata> previous = execution.prevOffsetSeqMetadata();
+    return clock.timeOf(
+        epoch,
+        previous.isDefined() ? previous.get().batchTimestampMs() : Long.MIN_VALUE,
+        execution.offsetSeqMetadata().batchTimestampMs());
   }
 
   /** Takes what tasks have reported since the last call, of failed attempts too. */

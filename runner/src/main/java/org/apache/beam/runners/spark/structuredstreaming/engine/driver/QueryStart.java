@@ -35,6 +35,7 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ReadLimits
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceRegistration;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.TestStreamSource;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -93,11 +94,13 @@ final class QueryStart {
       int parallelism,
       PipelineProgress progress,
       PipelineMetrics metrics) {
+    PipelineClock clock = new PipelineClock(plan);
     EpochControl control =
         new EpochControl(
             plan.sources().size(),
             options.getMaxIdlePauseMillis(),
             progress,
+            clock,
             metrics::epochCommitted);
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
     EngineSetup engineSetup =
@@ -113,7 +116,7 @@ final class QueryStart {
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
-    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports);
+    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock);
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
@@ -245,14 +248,21 @@ final class QueryStart {
               .checkpointDir(checkpoint.location())
               .stableId(source.stableId())
               .desiredSplits(splits)
-              .limits(
-                  new ReadLimits(
-                      options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis()))
+              .limits(limits(source, options))
               .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
               .gate(control)
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
               .build());
     }
     return registrations;
+  }
+
+  /** An event of a TestStream comes as a whole, whatever limits there are. */
+  private static ReadLimits limits(
+      ReadStep source, SparkStructuredStreamingPipelineOptions options) {
+    return source.source() instanceof TestStreamSource<?>
+        ? new ReadLimits(0, 0)
+        : new ReadLimits(
+            options.getMaxRecordsPerMicroBatch(), options.getMaxBatchDurationMillis());
   }
 }

@@ -1,0 +1,38 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.translation;
+
+import org.apache.beam.sdk.testing.TestStream;
+
+/**
+ * Translates a TestStream into a {@link ReadStep}. Several in a pipeline go on together, one event of
+ * each in an epoch, and share one processing time, which the events of all of them advance.
+ */
+final class TestStreamTranslator implements TransformTranslator<TestStream<?>> {
+  @Override
+  public void translate(TestStream<?> transform, TranslationContext context) {
+    TestStreamSource<?> source;
+    try {
+      source = TestStreamSource.of(transform);
+    } catch (IllegalArgumentException e) {
+      context.refuse(e.getMessage() + ": " + e.getCause().getMessage());
+      return;
+    }
+    ReadTranslator.addRead(source, context.output(), context);
+  }
+}
