@@ -31,10 +31,15 @@ import org.apache.beam.sdk.transforms.CombineWithContext.CombineFnWithContext;
  * to the trigger how many elements a partial accumulator stands for.
  */
 final class CombinePerKeyTranslator implements TransformTranslator<Combine.PerKey<?, ?, ?>> {
-  /** A Combine whose GroupByKey encrypts must keep it. */
+  /**
+   * A Combine whose GroupByKey encrypts must keep it. One that reads side inputs or asks for a context
+   * is run as Beam expands it, in a ParDo behind a GroupByKey: there the views can be waited for.
+   */
   @Override
   public boolean claims(Combine.PerKey<?, ?, ?> transform) {
-    return !transform.shouldSkipReplacement();
+    return !transform.shouldSkipReplacement()
+        && transform.getSideInputs().isEmpty()
+        && !(transform.getFn() instanceof CombineFnWithContext);
   }
 
   @Override
@@ -65,16 +70,7 @@ final class CombinePerKeyTranslator implements TransformTranslator<Combine.PerKe
   }
 
   private static Optional<String> unsupported(Combine.PerKey<?, ?, ?> transform) {
-    if (!transform.getSideInputs().isEmpty()) {
-      return Optional.of(DoFnFeatures.sideInputReason(transform.getSideInputs().size()));
-    }
     GlobalCombineFn<?, ?, ?> fn = transform.getFn();
-    if (fn instanceof CombineFnWithContext) {
-      return Optional.of(
-          "combines with the CombineFnWithContext "
-              + fn.getClass().getName()
-              + ", which is not supported yet; a CombineFn is");
-    }
     if (!(fn instanceof CombineFn)) {
       return Optional.of(
           "combines with " + fn.getClass().getName() + ", which is no CombineFn");

@@ -18,7 +18,6 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
@@ -27,19 +26,6 @@ import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 final class DoFnFeatures {
   private DoFnFeatures() {}
 
-  /**
-   * Why a ParDo of {@code doFn} cannot be run; empty if it can.
-   *
-   * @param sideInputs names of the side inputs it is given
-   */
-  static List<String> unsupported(DoFn<?, ?> doFn, Collection<String> sideInputs) {
-    List<String> reasons = new ArrayList<>();
-    if (!sideInputs.isEmpty()) {
-      reasons.add(sideInputReason(sideInputs.size()));
-    }
-    return reasons;
-  }
-
   /** Whether elements of a key have to meet in one place, and one after the other. */
   static boolean isKeyed(DoFnSignature signature) {
     return !signature.stateDeclarations().isEmpty()
@@ -47,11 +33,5 @@ final class DoFnFeatures {
         || !signature.timerFamilyDeclarations().isEmpty()
         || signature.onWindowExpiration() != null
         || signature.processElement().requiresTimeSortedInput();
-  }
-
-  static String sideInputReason(int count) {
-    return "reads "
-        + (count == 1 ? "a side input" : count + " side inputs")
-        + ", which are not supported yet; where both sides have a key, CoGroupByKey joins them";
   }
 }

@@ -33,7 +33,9 @@ public abstract sealed class KeyedStep extends Step
         DeduplicateStep,
         StableInputStep,
         SplittableParDoStep,
-        StatefulParDoStep {
+        StatefulParDoStep,
+        ViewStep,
+        SideInputParDoStep {
   private final int level;
 
   KeyedStep(

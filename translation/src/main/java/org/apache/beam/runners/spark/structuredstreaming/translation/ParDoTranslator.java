@@ -17,27 +17,22 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.List;
+import java.util.Collection;
 import java.util.Map;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
+import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
  * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
- * StatefulParDoStep} if all of a key has to meet; behind a {@link StableInputStep} if it requires stable
- * input.
+ * StatefulParDoStep} if all of a key has to meet, into a {@link SideInputParDoStep} if elements may
+ * have to wait for side inputs; behind a {@link StableInputStep} if it requires stable input.
  */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
   public void translate(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
-    List<String> reasons =
-        DoFnFeatures.unsupported(transform.getFn(), transform.getSideInputs().keySet());
-    if (!reasons.isEmpty()) {
-      reasons.forEach(context::refuse);
-      return;
-    }
     DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
     boolean keyed = DoFnFeatures.isKeyed(signature);
     if (keyed && !mayBeKeyed(context)) {
@@ -50,16 +45,20 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
         return;
       }
     }
-    if (keyed) {
-      int level = context.levelBehind(input);
+    Collection<PCollectionView<?>> views = transform.getSideInputs().values();
+    if (!keyed && views.isEmpty()) {
+      DoFnSpec spec = spec(transform, input, context);
+      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec));
+    } else if (keyed || context.requireCoder(input)) {
+      int level = context.levelBehind(input, views);
+      context.keepViews(views, level);
       DoFnSpec spec = spec(transform, input, context);
       boolean timeSorted = signature.processElement().requiresTimeSortedInput();
       context.add(
-          new StatefulParDoStep(
-              context.stepIndex(), context.fullName(), level, spec, timeSorted));
-    } else {
-      DoFnSpec spec = spec(transform, input, context);
-      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec));
+          keyed
+              ? new StatefulParDoStep(
+                  context.stepIndex(), context.fullName(), level, spec, timeSorted)
+              : new SideInputParDoStep(context.stepIndex(), context.fullName(), level, spec));
     }
   }
 

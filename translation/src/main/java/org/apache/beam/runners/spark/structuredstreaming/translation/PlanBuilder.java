@@ -38,9 +38,12 @@ import org.apache.beam.sdk.values.PCollection;
  *       executed on each of these levels.
  * </ul>
  *
+ * <p>A step that reads views stands on {@code 1 + max(levels(input), levels(panes of its views))},
+ * and so do the {@link ViewStep}s that keep them for it.
+ *
  * <p>So {@code levels} is never empty and levels have no gaps: a keyed step on level {@code k > 1}
- * has an input that level {@code k - 1} carries, and what a level carries stems from one of its
- * roots.
+ * has an input, or reads a view with panes, that level {@code k - 1} carries, and what a level
+ * carries stems from one of its roots.
  *
  * <p>All indexes are given out in the order of the calls.
  */
@@ -48,6 +51,7 @@ final class PlanBuilder {
   private final List<PlanCollection> collections = new ArrayList<>();
   private final Map<PCollection<?>, PlanCollection> byPCollection = new HashMap<>();
   private final List<NavigableSet<Integer>> levelsByCollection = new ArrayList<>();
+  private final PlanViews views = new PlanViews();
   private final List<Step> steps = new ArrayList<>();
   private final List<ReadStep> sources = new ArrayList<>();
 
@@ -120,6 +124,11 @@ final class PlanBuilder {
       throw new IllegalStateException("No step that produces " + collection + " has been added.");
     }
     return levels;
+  }
+
+  /** The views defined so far. */
+  PlanViews views() {
+    return views;
   }
 
   /** Adds a step behind the steps that produce its inputs. */
@@ -221,8 +230,12 @@ final class PlanBuilder {
   private Level level(int number, List<Edge> edges) {
     List<Step> roots = new ArrayList<>();
     List<Step> fused = new ArrayList<>();
+    // In front of the other roots: whoever reads a view of the level comes behind it.
+    steps.stream()
+        .filter(step -> step instanceof ViewStep && levelsOf(step).contains(number))
+        .forEach(roots::add);
     for (Step step : steps) {
-      if (levelsOf(step).contains(number)) {
+      if (!(step instanceof ViewStep) && levelsOf(step).contains(number)) {
         boolean isRoot = step instanceof ReadStep || step instanceof KeyedStep;
         (isRoot ? roots : fused).add(step);
       }

@@ -49,7 +49,9 @@ public final class PlanFingerprint {
           "deduplicate",
           "stable-input",
           "splittable-par-do",
-          "stateful-par-do");
+          "stateful-par-do",
+          "view",
+          "side-input-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
@@ -114,9 +116,15 @@ public final class PlanFingerprint {
       fields.put(
           "watermark estimator state coder", PlanText.coder(parDo.watermarkEstimatorStateCoder()));
       fields.put("window coder", PlanText.coder(parDo.input().windowCoder()));
+    } else if (step instanceof ViewStep view) {
+      fields.put("stored value coder", PlanText.coder(view.elementCoder()));
+      fields.put("windowing", PlanText.windowing(view.windowingStrategy()));
+    } else if (step instanceof SideInputParDoStep parDo) {
+      fields.put("stored value coder", PlanText.coder(parDo.input().coder()));
+      fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));
     } else if (step instanceof StatefulParDoStep parDo) {
       fields.put("key coder", PlanText.coder(parDo.keyCoder()));
-      if (parDo.timeSorted()) {
+      if (parDo.timeSorted() || !parDo.spec().sideInputs().isEmpty()) {
         fields.put("stored value coder", PlanText.coder(parDo.valueCoder()));
       }
       fields.put("windowing", PlanText.windowing(parDo.windowingStrategy()));

@@ -100,6 +100,10 @@ final class PlanText {
       return "splittable-par-do";
     } else if (step instanceof StatefulParDoStep) {
       return "stateful-par-do";
+    } else if (step instanceof ViewStep) {
+      return "view";
+    } else if (step instanceof SideInputParDoStep) {
+      return "side-input-par-do";
     }
     throw new IllegalStateException("No word for steps of " + step.getClass());
   }

@@ -31,12 +31,25 @@ import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.util.construction.PTransformMatchers;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo;
+import org.apache.beam.sdk.values.TupleTag;
 
-/** Translates a pipeline into the plan that the streaming engine runs. */
+/**
+ * Translates a pipeline into the plan that the streaming engine runs.
+ *
+ * <p>Beam visits transforms behind the producers of their inputs, but of a view only behind the
+ * producer of the collection that the view is made of, perhaps before the view's own transform. So
+ * transforms are gathered first and translated then, each behind the producers of its inputs and
+ * views, otherwise as they were visited.
+ */
 public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
   private final PlanBuilder builder = new PlanBuilder();
   private final List<Problem> problems = new ArrayList<>();
   private final TransformTranslators translators;
+  private final List<Visited> visited = new ArrayList<>();
+
+  /** A transform that is translated as it stands. */
+  private record Visited(
+      TransformTranslator<PTransform<?, ?>> translator, AppliedPTransform<?, ?, ?> applied) {}
 
   private PlanTranslator(TransformTranslators translators) {
     this.translators = translators;
@@ -55,8 +68,8 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
     Objects.requireNonNull(pipeline, "pipeline");
     Objects.requireNonNull(options, "options");
     // The replacement of a global Combine contains no Read; were that to change, it has to come
-    // before the reads are replaced.
-    pipeline.replaceAll(List.of(GlobalCombineOverride.OVERRIDE));
+    // before the reads are replaced. It does away with a view, so it comes before the views.
+    pipeline.replaceAll(List.of(GlobalCombineOverride.OVERRIDE, ViewOverride.OVERRIDE));
     SplittableParDo.convertReadBasedSplittableDoFnsToPrimitiveReads(pipeline);
     // Behind the reads: their own expansions are splittable DoFns.
     pipeline.replaceAll(
@@ -66,6 +79,7 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
     boolean encrypted = encrypts(pipeline.getOptions()) || encrypts(options);
     PlanTranslator translator = new PlanTranslator(new TransformTranslators(encrypted));
     pipeline.traverseTopologically(translator);
+    translator.translateVisited();
     if (!translator.problems.isEmpty()) {
       throw new UnsupportedPipelineException(translator.problems);
     }
@@ -87,7 +101,7 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
     if (translator.isEmpty()) {
       return CompositeBehavior.ENTER_TRANSFORM;
     }
-    translate(translator.get(), node.toAppliedPTransform(getPipeline()));
+    visited.add(new Visited(translator.get(), node.toAppliedPTransform(getPipeline())));
     return CompositeBehavior.DO_NOT_ENTER_TRANSFORM;
   }
 
@@ -100,11 +114,60 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
       return;
     }
     String kind = urn == null ? transform.getClass().getName() : urn;
-    translate(
-        translators
-            .claiming(transform)
-            .orElse((ignored, context) -> context.refuse("unknown transform " + kind)),
-        node.toAppliedPTransform(getPipeline()));
+    visited.add(
+        new Visited(
+            translators
+                .claiming(transform)
+                .orElse((ignored, context) -> context.refuse("unknown transform " + kind)),
+            node.toAppliedPTransform(getPipeline())));
+  }
+
+  /** As many passes as there are transforms visited before a view of theirs, one after the other. */
+  private void translateVisited() {
+    List<Visited> waiting = new ArrayList<>(visited);
+    while (!waiting.isEmpty()) {
+      int before = waiting.size();
+      waiting.removeIf(
+          next -> {
+            boolean ready = isReady(next.applied());
+            if (ready) {
+              translate(next.translator(), next.applied());
+            }
+            return ready;
+          });
+      if (waiting.size() == before) {
+        refuseStuck(waiting);
+        return;
+      }
+    }
+  }
+
+  private boolean isReady(AppliedPTransform<?, ?, ?> applied) {
+    return applied.getMainInputs().values().stream().allMatch(builder::isDefined)
+        && applied.getTransform().getAdditionalInputs().keySet().stream()
+            .allMatch(builder.views()::isDefined);
+  }
+
+  /** What is left waits for a view that no transform of the pipeline makes, or is behind such. */
+  private void refuseStuck(List<Visited> waiting) {
+    for (Visited stuck : waiting) {
+      String name = stuck.applied().getFullName();
+      for (TupleTag<?> tag : stuck.applied().getTransform().getAdditionalInputs().keySet()) {
+        if (!builder.views().isDefined(tag)) {
+          problems.add(
+              new Problem(
+                  name,
+                  "reads the side input "
+                      + tag.getId()
+                      + ", a view that no transform of this pipeline makes"));
+        }
+      }
+    }
+    if (problems.isEmpty()) {
+      throw new IllegalStateException(
+          "Transforms whose inputs nothing produces: "
+              + waiting.stream().map(each -> each.applied().getFullName()).toList());
+    }
   }
 
   private void translate(

@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
+import java.util.Collection;
 import java.util.Map;
 import org.apache.beam.runners.core.SplittableParDoViaKeyedWorkItems.ProcessFn;
 import org.apache.beam.sdk.coders.Coder;
@@ -26,6 +27,7 @@ import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.util.construction.SplittableParDo.ProcessKeyedElements;
 import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
 
 /** Translates the end of a splittable ParDo's expansion into a {@link SplittableParDoStep}. */
 final class SplittableParDoTranslator
@@ -55,7 +57,9 @@ final class SplittableParDoTranslator
             transform.getWatermarkEstimatorStateCoder(),
             transform.getInputWindowingStrategy(),
             transform.getSideInputMapping());
-    int level = context.levelBehind(input);
+    Collection<PCollectionView<?>> views = transform.getSideInputMapping().values();
+    int level = context.levelBehind(input, views);
+    context.keepViews(views, level);
     DoFnSpec spec =
         context.doFnSpec(
             processFn,

@@ -34,7 +34,6 @@ import java.util.Optional;
 import org.apache.beam.sdk.transforms.Impulse;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.Reshuffle;
-import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveBoundedRead;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveUnboundedRead;
@@ -60,10 +59,7 @@ final class TransformTranslators {
             PrimitiveBoundedRead.class, read,
             PrimitiveUnboundedRead.class, read,
             Reshuffle.ViaRandomKey.class, arbitrarily,
-            View.CreatePCollectionView.class,
-                refusal(
-                    "makes a PCollectionView for a side input: side inputs are not supported yet;"
-                        + " where both sides have a key, CoGroupByKey joins them"));
+            GroupedView.ViewPanes.class, new ViewPanesTranslator());
     byUrn =
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),
@@ -77,10 +73,6 @@ final class TransformTranslators {
             Map.entry(REDISTRIBUTE_BY_KEY_URN, byKey),
             Map.entry(REDISTRIBUTE_ARBITRARILY_URN, arbitrarily),
             Map.entry(TEST_STREAM_TRANSFORM_URN, new TestStreamTranslator()));
-  }
-
-  private static TransformTranslator<PTransform<?, ?>> refusal(String reason) {
-    return (transform, context) -> context.refuse(reason);
   }
 
   /** The translator that claims this application of a transform, if there is one. */

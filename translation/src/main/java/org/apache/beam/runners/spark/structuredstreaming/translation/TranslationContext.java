@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -190,6 +191,28 @@ final class TranslationContext {
 
   int levelBehind(PlanCollection input) {
     return builder.levelBehind(input);
+  }
+
+  /** The level that a step with this input stands on if it reads these views. */
+  int levelBehind(PlanCollection input, Collection<PCollectionView<?>> views) {
+    int level = builder.levelBehind(input);
+    for (PCollectionView<?> view : views) {
+      level = Math.max(level, builder.levelBehind(builder.views().panes(view)));
+    }
+    return level;
+  }
+
+  /** Says that this transform makes a view: its input are the view's panes. */
+  void defineView(PCollectionView<?> view) {
+    builder.views().define(fullName(), view, input());
+  }
+
+  /**
+   * Sees to it that views are kept on a level. Called before the step that reads them is made, as it
+   * may add steps.
+   */
+  void keepViews(Collection<PCollectionView<?>> views, int level) {
+    views.forEach(view -> builder.views().keep(view, level, builder));
   }
 
   void add(Step step) {

@@ -278,21 +278,15 @@ class StepTranslationTest {
   }
 
   @Test
-  void combineWithContextOrSideInputIsRefused() {
-    List<Problem> problems =
-        problems(
-            pipeline ->
-                numbers(pipeline)
-                    .apply("combine", Combine.<String, Integer, Integer>perKey(new ContextFn())));
-    assertThat(problems, hasSize(1));
-    assertThat(
-        problems.get(0),
-        equalTo(
-            new Problem(
-                "combine",
-                "combines with the CombineFnWithContext "
-                    + ContextFn.class.getName()
-                    + ", which is not supported yet; a CombineFn is")));
+  void combineWithContextIsAParDoBehindAGrouping() {
+    Pipeline pipeline = pipeline();
+    numbers(pipeline)
+        .apply("combine", Combine.<String, Integer, Integer>perKey(new ContextFn()));
+
+    Plan plan = translate(pipeline);
+
+    assertThat(steps(plan, CombineStep.class), empty());
+    assertThat(steps(plan, GroupByKeyStep.class), hasSize(1));
   }
 
   @Test

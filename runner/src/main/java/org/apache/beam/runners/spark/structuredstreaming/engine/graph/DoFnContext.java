@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.apache.beam.runners.core.SideInputReader;
 import org.apache.beam.runners.core.StateInternals;
 import org.apache.beam.runners.core.StepContext;
 import org.apache.beam.runners.core.TimerInternals;
@@ -27,11 +28,13 @@ import org.apache.beam.sdk.transforms.DoFn.BundleFinalizer;
 
 /**
  * What a DoFn that lives across epochs reaches of the present one: the state and timers of the key
- * it is called for. Its step's runner binds it anew in every epoch and for every key.
+ * it is called for, and the side inputs. Its step's runner binds it anew in every epoch, and state and
+ * timers for every key.
  */
 public final class DoFnContext implements StepContext {
   private final String fullName;
   private final List<BundleCallback> callbacks = new ArrayList<>();
+  private final BoundSideInputs sideInputs = new BoundSideInputs();
   private StateInternals state;
   private TimerInternals timers;
 
@@ -45,8 +48,19 @@ public final class DoFnContext implements StepContext {
     timers = keyTimers;
   }
 
+  /** Sets the side inputs that calls of the DoFn read in this epoch. */
+  public void bindSideInputs(SideInputReader reader) {
+    sideInputs.bind(reader);
+  }
+
+  /** Reads what is bound. */
+  SideInputReader sideInputs() {
+    return sideInputs;
+  }
+
   /** Lets go of what was bound. */
   void unbind() {
+    sideInputs.unbind();
     state = null;
     timers = null;
   }

@@ -37,8 +37,10 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollect
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 
 /**
@@ -223,6 +225,8 @@ public final class LevelGraph {
       }
       if (root instanceof StatefulParDoStep parDo) {
         doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      } else if (root instanceof SideInputParDoStep parDo) {
+        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
       } else if (root instanceof SplittableParDoStep parDo) {
         doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
       }
@@ -266,6 +270,9 @@ public final class LevelGraph {
     if (target instanceof RedistributeStep redistribute) {
       return new RedistributeSender(channel, redistribute.byKey(), taskIndex);
     }
+    if (target instanceof SideInputParDoStep) {
+      return new RedistributeSender(channel, false, taskIndex);
+    }
     if (target instanceof StableInputStep stable) {
       return new RedistributeSender(channel, stable.byKey(), taskIndex);
     }
@@ -274,6 +281,9 @@ public final class LevelGraph {
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);
+    }
+    if (target instanceof ViewStep) {
+      return new ViewSender(channel);
     }
     if (target instanceof StatefulParDoStep || target instanceof SplittableParDoStep) {
       return new KeyedElementSender(channel);

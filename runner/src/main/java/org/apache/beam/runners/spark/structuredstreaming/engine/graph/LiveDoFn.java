@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.beam.runners.core.DoFnRunner;
 import org.apache.beam.runners.core.DoFnRunners;
-import org.apache.beam.runners.core.NullSideInputReader;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DoFnSpec;
 import org.apache.beam.sdk.coders.Coder;
@@ -195,7 +194,7 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
         DoFnRunners.simpleRunner(
             options,
             doFn,
-            NullSideInputReader.empty(),
+            context.sideInputs(),
             this,
             (TupleTag<Object>) spec.mainOutputTag(),
             spec.additionalOutputTags(),

@@ -30,8 +30,10 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.windowing.DefaultTrigger;
 import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
@@ -48,6 +50,7 @@ public final class KeyedStepRunners {
    * The runner of {@code root} for one epoch.
    *
    * @param rows of the level and partition, null if no step of the level has state
+   * @param sideInputs the level's views; that of a view step is added to them
    * @param processingTimeMillis the epoch's processing time
    */
   public static KeyedStepRunner create(
@@ -55,34 +58,59 @@ public final class KeyedStepRunners {
       LevelGraph graph,
       StateRows rows,
       PipelineOptions options,
+      SideInputs sideInputs,
       long processingTimeMillis) {
     KeyedStep step = (KeyedStep) root;
-    ElementReceiver output = graph.receiver(step.output());
     MetricsContainerImpl container = graph.metrics().container(step.fullName());
     if (step instanceof RedistributeStep redistribute) {
-      return new RedistributeRunner(redistribute, output, container);
+      return new RedistributeRunner(redistribute, graph.receiver(step.output()), container);
     }
     StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
+    if (step instanceof ViewStep view) {
+      ViewRunner runner =
+          new ViewRunner(
+              view, container, stepRows, sideInputs.materialized(), processingTimeMillis);
+      sideInputs.add(runner);
+      return runner;
+    }
     if (step instanceof DeduplicateStep deduplicate) {
       long retention =
           options.as(SparkStructuredStreamingPipelineOptions.class).getRecordIdRetentionMillis();
       return new DeduplicateRunner(
-          deduplicate, output, container, stepRows, processingTimeMillis, retention);
+          deduplicate,
+          graph.receiver(step.output()),
+          container,
+          stepRows,
+          processingTimeMillis,
+          retention);
     }
     if (step instanceof StableInputStep stable) {
-      return new StableInputRunner(stable, output, container, stepRows, processingTimeMillis);
+      return new StableInputRunner(
+          stable, graph.receiver(step.output()), container, stepRows, processingTimeMillis);
     }
     if (step instanceof SplittableParDoStep parDo) {
       TurnBudget budget =
           TurnBudget.of(
               options.as(SparkStructuredStreamingPipelineOptions.class), graph.parallelism());
       return new SplittableParDoRunner(
-          parDo, graph.doFn(parDo), container, stepRows, options, processingTimeMillis, budget);
+          parDo,
+          graph.doFn(parDo),
+          container,
+          stepRows,
+          options,
+          sideInputs,
+          processingTimeMillis,
+          budget);
     }
     if (step instanceof StatefulParDoStep parDo) {
       return new StatefulParDoRunner(
-          parDo, graph.doFn(parDo), container, stepRows, processingTimeMillis);
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
     }
+    if (step instanceof SideInputParDoStep parDo) {
+      return new SideInputParDoRunner(
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
+    }
+    ElementReceiver output = graph.receiver(step.output());
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(
           step, output, container, stepRows, options, processingTimeMillis);

@@ -26,10 +26,12 @@ import org.apache.beam.runners.core.KeyedWorkItems;
 import org.apache.beam.runners.core.NullSideInputReader;
 import org.apache.beam.runners.core.SideInputReader;
 import org.apache.beam.runners.core.SplittableParDoViaKeyedWorkItems.ProcessFn;
+import org.apache.beam.runners.core.StateNamespaces.WindowNamespace;
 import org.apache.beam.runners.core.TimerInternals.TimerData;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
@@ -72,9 +74,13 @@ import org.joda.time.Instant;
  * element's rest is what its watermark estimator said before the rest was split off, or the element's
  * timestamp. While there is anything left, {@code out} stays before the end of time, whatever the
  * estimators say: the pipeline is not at its end. Elements are never too late for a splittable DoFn.
+ *
+ * <p>With side inputs, an element waits for its first turn as {@link WaitingElements} says, and the
+ * views keep what it may read until it is finished.
  */
 final class SplittableParDoRunner extends KeyedStepRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(0);
+  private static final byte UNFINISHED = StepWatermarks.engineKind(1);
   private static final int MAX_LIVE_KEYS = 10_000;
   private static final long BEFORE_THE_END = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis() - 1;
 
@@ -82,12 +88,15 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   private final StepRows rows;
   private final StepWatermarks watermarks;
   private final StepStateContext<byte[]> state;
+  private final Coder<byte[]> keyCoder;
   private final Coder<Object> valueCoder;
   private final Coder<BoundedWindow> windowCoder;
   private final TurnBudget budget;
   private final ResumeTimer resumeTimer;
-  private final SideInputReader sideInputs;
+  private final SideInputReader sideInputReader;
   private final SplittableInvoker invoker;
+  private final WaitingElements waiting;
+  private final UnfinishedWindows unfinishedWindows;
   private final ByteInput input = new ByteInput();
   private final List<Resumption> resumptions = new ArrayList<>();
   private KeyState<byte[]> current;
@@ -104,21 +113,34 @@ final class SplittableParDoRunner extends KeyedStepRunner {
       MetricsContainerImpl container,
       StepRows rows,
       PipelineOptions options,
+      SideInputs sideInputs,
       long processingTimeMillis,
       TurnBudget budget) {
     super(step, element -> {}, container);
     this.doFn = Objects.requireNonNull(doFn, "doFn");
     this.rows = rows;
     this.budget = budget;
+    this.keyCoder = (Coder<byte[]>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
     this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.state =
         StepStateContext.withoutTimerHolds(
-            rows, (Coder<byte[]>) step.keyCoder(), windowCoder, watermarks, MAX_LIVE_KEYS);
+            rows, keyCoder, windowCoder, watermarks, MAX_LIVE_KEYS);
     this.resumeTimer = new ResumeTimer(watermarks);
-    this.sideInputs = NullSideInputReader.empty();
-    this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputs);
+    if (step.spec().sideInputs().isEmpty()) {
+      this.waiting = null;
+      this.unfinishedWindows = null;
+      this.sideInputReader = NullSideInputReader.empty();
+    } else {
+      StepSideInputs ofStep = sideInputs.of(step, step.spec().sideInputs().values(), watermarks);
+      this.waiting = new WaitingElements(rows, step.input(), ofStep);
+      this.unfinishedWindows = new UnfinishedWindows(rows, UNFINISHED);
+      this.sideInputReader = ofStep;
+      ofStep.addConsumer(unfinishedWindows::earliest);
+      doFn.context().bindSideInputs(ofStep);
+    }
+    this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader);
   }
 
   @Override
@@ -137,7 +159,15 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     Object value = valueCoder.decode(input);
     bytes.seek(bytes.position() + length);
     statistics().addRowsIn(1);
-    begin(keyBytes, WindowedValues.of(value, timestamp, window, pane));
+    KV<byte[], Object> pair = KV.of(state.forKey(keyBytes).key(), value);
+    WindowedValue<Object> element = WindowedValues.of(pair, timestamp, window, pane);
+    StepSideInputs.State readiness =
+        waiting == null ? StepSideInputs.State.READY : waiting.offer(element);
+    if (readiness == StepSideInputs.State.READY) {
+      begin(element);
+    } else if (readiness == StepSideInputs.State.COLLECTED) {
+      drop(1);
+    }
   }
 
   @Override
@@ -147,8 +177,14 @@ final class SplittableParDoRunner extends KeyedStepRunner {
 
   @Override
   public Work advanceWatermark(long watermarkMillis) {
-    watermarks.advanceInput(watermarkMillis);
-    return this::resumeNext;
+    if (waiting == null) {
+      watermarks.advanceInput(watermarkMillis);
+      return this::resumeNext;
+    }
+    return Work.sequence(
+        waiting.release(this::begin, late -> drop(1)),
+        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))),
+        this::resumeNext);
   }
 
   @Override
@@ -171,6 +207,10 @@ final class SplittableParDoRunner extends KeyedStepRunner {
       statistics().setPending();
     }
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
+    if (waiting != null) {
+      waiting.flush();
+      unfinishedWindows.flush();
+    }
     state.flush();
     statistics().setState(rows.rows(), rows.bytes());
     statistics().setWatermarks(watermarks.inputWatermark(), out);
@@ -179,11 +219,32 @@ final class SplittableParDoRunner extends KeyedStepRunner {
 
   /** The first turn of an element. */
   @SuppressWarnings("unchecked") // made by the expansion of a splittable ParDo
-  private void begin(byte[] keyBytes, WindowedValue<Object> element) {
+  private void begin(WindowedValue<Object> element) {
+    KV<byte[], KV<Object, Object>> pair = (KV<byte[], KV<Object, Object>>) element.getValue();
+    byte[] keyBytes = encode(pair.getKey());
     current = state.forKey(keyBytes);
-    WindowedValue<KV<Object, Object>> pair =
-        (WindowedValue<KV<Object, Object>>) (WindowedValue<?>) element;
-    takeTurn(keyBytes, KeyedWorkItems.elementsWorkItem(current.key(), List.of(pair)));
+    boolean left =
+        takeTurn(
+            keyBytes,
+            KeyedWorkItems.elementsWorkItem(
+                current.key(), List.of(element.withValue(pair.getValue()))));
+    if (left && unfinishedWindows != null) {
+      unfinishedWindows.add(endMillis(element.getWindows().iterator().next()));
+    }
+  }
+
+  private byte[] encode(byte[] key) {
+    try {
+      ByteOutput bytes = new ByteOutput(key.length + Integer.BYTES);
+      keyCoder.encode(key, bytes);
+      return bytes.toByteArray();
+    } catch (IOException e) {
+      throw failure("encoding a key with " + keyCoder, e);
+    }
+  }
+
+  private static long endMillis(BoundedWindow window) {
+    return window.maxTimestamp().getMillis();
   }
 
   /** A further turn of the element that was due first. */
@@ -197,7 +258,11 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     }
     fired = true;
     current = state.forKey(due.key());
-    takeTurn(due.key(), resumption(due.timer()));
+    boolean left = takeTurn(due.key(), resumption(due.timer()));
+    if (!left && unfinishedWindows != null) {
+      unfinishedWindows.remove(
+          endMillis(((WindowNamespace<?>) due.timer().getNamespace()).getWindow()));
+    }
     return true;
   }
 
@@ -205,23 +270,28 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     return KeyedWorkItems.timersWorkItem(current.key(), List.of(timer));
   }
 
-  private void takeTurn(byte[] keyBytes, KeyedWorkItem<byte[], KV<Object, Object>> first) {
+  /** Whether there is anything left behind the turn. */
+  private boolean takeTurn(
+      byte[] keyBytes, KeyedWorkItem<byte[], KV<Object, Object>> first) {
     budget.start();
-    KeyedWorkItem<byte[], KV<Object, Object>> item = first;
-    while (item != null) {
-      call(item);
+    call(first);
+    while (true) {
       long outputs = doFn.takeOutputs();
       statistics().addRowsOut(outputs);
       budget.spend(outputs);
       TimerData next = resumeTimer.take();
-      item = null;
-      if (next != null && next.getTimestamp().getMillis() > watermarks.processingTime()) {
-        state.timers().set(keyBytes, next);
-      } else if (next != null && (outputs == 0 || budget.isSpent())) {
-        resumptions.add(new Resumption(keyBytes, dueInAnyLaterEpoch(next)));
-      } else if (next != null) {
-        item = resumption(next);
+      if (next == null) {
+        return false;
       }
+      if (next.getTimestamp().getMillis() > watermarks.processingTime()) {
+        state.timers().set(keyBytes, next);
+        return true;
+      }
+      if (outputs == 0 || budget.isSpent()) {
+        resumptions.add(new Resumption(keyBytes, dueInAnyLaterEpoch(next)));
+        return true;
+      }
+      call(resumption(next));
     }
   }
 
@@ -251,7 +321,7 @@ final class SplittableParDoRunner extends KeyedStepRunner {
           (ProcessFn<Object, Object, Object, Object, Object>) (Object) doFn.runner().getFn();
       processFn.setStateInternalsFactory(key -> current.stateInternals());
       processFn.setTimerInternalsFactory(key -> resumeTimer);
-      processFn.setSideInputReader(sideInputs);
+      processFn.setSideInputReader(sideInputReader);
       processFn.setProcessElementInvoker(invoker);
       bound = true;
     }

@@ -27,6 +27,7 @@ import org.apache.beam.runners.core.TimerInternals.TimerData;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
@@ -73,10 +74,12 @@ final class StatefulParDoRunner extends KeyedStepRunner {
   private final StepWatermarks watermarks;
   private final StepStateContext<Object> state;
   private final WindowingStrategy<?, ?> windowing;
+  private final Coder<Object> keyCoder;
   private final Coder<Object> valueCoder;
   private final Coder<BoundedWindow> windowCoder;
   private final WindowExpiry expiry;
   private final TimeSorting sorting;
+  private final WaitingElements waiting;
   private final ByteInput input = new ByteInput();
   private final List<BoundedWindow> recordWindows = new ArrayList<>();
 
@@ -86,19 +89,32 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       LiveDoFn doFn,
       MetricsContainerImpl container,
       StepRows rows,
+      SideInputs sideInputs,
       long processingTimeMillis) {
     super(step, element -> {}, container);
     this.doFn = Objects.requireNonNull(doFn, "doFn");
     this.rows = rows;
     this.windowing = step.windowingStrategy();
+    this.keyCoder = (Coder<Object>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
     this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.state =
         new StepStateContext<>(
-            rows, (Coder<Object>) step.keyCoder(), windowCoder, watermarks, MAX_LIVE_KEYS);
+            rows, keyCoder, windowCoder, watermarks, MAX_LIVE_KEYS);
     this.expiry = new WindowExpiry(doFn.spec(), state.timers());
     this.sorting = step.timeSorted() ? new TimeSorting(step, watermarks) : null;
+    this.waiting = waiting(step, sideInputs);
+  }
+
+  /** Null if the step reads no side inputs: nothing waits then. */
+  private WaitingElements waiting(StatefulParDoStep step, SideInputs sideInputs) {
+    if (step.spec().sideInputs().isEmpty()) {
+      return null;
+    }
+    StepSideInputs ofStep = sideInputs.of(step, step.spec().sideInputs().values(), watermarks);
+    doFn.context().bindSideInputs(ofStep);
+    return new WaitingElements(rows, step.input(), ofStep);
   }
 
   @Override
@@ -116,7 +132,7 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       KeyState<Object> key = state.forKey(keyBytes);
       KV<Object, Object> pair = KV.of(key.key(), value);
       for (BoundedWindow window : recordWindows) {
-        add(keyBytes, key, window, WindowedValues.of(pair, timestamp, window, pane));
+        offer(keyBytes, key, window, WindowedValues.of(pair, timestamp, window, pane));
       }
     }
     bytes.seek(bytes.position() + length);
@@ -129,8 +145,15 @@ final class StatefulParDoRunner extends KeyedStepRunner {
 
   @Override
   public Work advanceWatermark(long watermarkMillis) {
-    watermarks.advanceInput(watermarkMillis);
-    return new DueTimers(state.timers(), watermarks, this::fire);
+    Work timers = new DueTimers(state.timers(), watermarks, this::fire);
+    if (waiting == null) {
+      watermarks.advanceInput(watermarkMillis);
+      return timers;
+    }
+    return Work.sequence(
+        waiting.release(this::addReleased, late -> drop(1)),
+        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))),
+        timers);
   }
 
   @Override
@@ -141,6 +164,9 @@ final class StatefulParDoRunner extends KeyedStepRunner {
   @Override
   public long finish() {
     long out = watermarks.release(state.holds().earliest());
+    if (waiting != null) {
+      waiting.flush();
+    }
     watermarks.flush();
     state.flush();
     statistics().addRowsOut(doFn.takeOutputs());
@@ -148,6 +174,31 @@ final class StatefulParDoRunner extends KeyedStepRunner {
     statistics().setWatermarks(watermarks.inputWatermark(), out);
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
     return out;
+  }
+
+  /** Adds the element, unless it has to wait for side inputs or has lost them. */
+  private void offer(
+      byte[] keyBytes, KeyState<Object> key, BoundedWindow window, WindowedValue<Object> element) {
+    StepSideInputs.State readiness =
+        waiting == null ? StepSideInputs.State.READY : waiting.offer(element);
+    if (readiness == StepSideInputs.State.READY) {
+      add(keyBytes, key, window, element);
+    } else if (readiness == StepSideInputs.State.COLLECTED) {
+      drop(1);
+    }
+  }
+
+  private void addReleased(WindowedValue<Object> element) {
+    Object key = ((KV<?, ?>) element.getValue()).getKey();
+    try {
+      ByteOutput keyBytes = new ByteOutput(64);
+      keyCoder.encode(key, keyBytes);
+      byte[] bytes = keyBytes.toByteArray();
+      BoundedWindow window = element.getWindows().iterator().next();
+      add(bytes, state.forKey(bytes), window, element);
+    } catch (IOException e) {
+      throw failure("encoding a key with " + keyCoder, e);
+    }
   }
 
   private void add(

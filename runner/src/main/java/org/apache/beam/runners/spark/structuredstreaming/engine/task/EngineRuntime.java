@@ -31,6 +31,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -68,6 +69,7 @@ public final class EngineRuntime {
   private final List<Deque<IdleGraph>> idle = new ArrayList<>();
   private final Set<StateStoreProviderId> stores = new HashSet<>();
   private final BundleCallbacks callbacks = new BundleCallbacks();
+  private final MaterializedViews materializedViews = new MaterializedViews();
   private ScheduledFuture<?> sweep;
   private boolean closed;
   private int inUse;
@@ -121,6 +123,11 @@ public final class EngineRuntime {
 
   PipelineOptions options() {
     return options;
+  }
+
+  /** What all tasks here share of the views they have read. */
+  MaterializedViews materializedViews() {
+    return materializedViews;
   }
 
   /** A graph of the level for the calling task alone. */

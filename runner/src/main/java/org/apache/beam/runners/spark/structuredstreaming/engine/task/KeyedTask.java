@@ -24,6 +24,7 @@ import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.SideInputs;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
@@ -128,6 +129,7 @@ final class KeyedTask extends LevelTask {
   }
 
   private void open() {
+    SideInputs sideInputs = new SideInputs(runtime().materializedViews());
     for (Step root : level.roots()) {
       KeyedStepRunner runner =
           KeyedStepRunners.create(
@@ -135,6 +137,7 @@ final class KeyedTask extends LevelTask {
               graph(),
               state == null ? null : state.rows(),
               runtime().options(),
+              sideInputs,
               address().processingTimeMillis());
       runners.add(runner);
       for (Edge edge : level.incoming()) {

@@ -1,0 +1,96 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
+
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
+
+/** A window of a view: which pane it has, if any, and what is being received for it. */
+final class ViewWindow {
+  private final byte[] encoded;
+  private final long endMillis;
+  private Pane pane;
+  private Materialized materialized;
+
+  /**
+   * A pane whose elements are in rows.
+   *
+   * @param chunks number of rows
+   * @param bytes of all their elements, encoded
+   */
+  record Pane(long index, PaneId id, long chunks, long bytes) {
+    byte[] encode() {
+      return new ByteWriter()
+          .varint(index)
+          .int64(id.high())
+          .int64(id.low())
+          .varint(chunks)
+          .varint(bytes)
+          .toByteArray();
+    }
+
+    static Pane decode(byte[] row) {
+      ByteReader reader = new ByteReader(row);
+      long index = reader.varint();
+      PaneId id = new PaneId(reader.int64(), reader.int64());
+      return new Pane(index, id, reader.varint(), reader.varint());
+    }
+
+    Pane withChunk(int length) {
+      return new Pane(index, id, chunks + 1, bytes + length);
+    }
+  }
+
+  /**
+   * @param pane null if the window has none yet
+   */
+  ViewWindow(byte[] encoded, long endMillis, Pane pane) {
+    this.encoded = encoded;
+    this.endMillis = endMillis;
+    this.pane = pane;
+  }
+
+  byte[] encoded() {
+    return encoded;
+  }
+
+  long endMillis() {
+    return endMillis;
+  }
+
+  /** Null if there is none. */
+  Pane pane() {
+    return pane;
+  }
+
+  void setPane(Pane newPane) {
+    pane = newPane;
+    materialized = null;
+  }
+
+  /** What the pane was made into in this epoch, null if nothing yet. */
+  Materialized materialized() {
+    return materialized;
+  }
+
+  void setMaterialized(Materialized made) {
+    materialized = made;
+  }
+}
