@@ -17,8 +17,6 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 

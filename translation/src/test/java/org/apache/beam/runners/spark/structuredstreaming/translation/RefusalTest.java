@@ -264,9 +264,4 @@ class RefusalTest {
       output.output(KV.of(element.getKey(), element.getValue().iterator().next()));
     }
   }
-
-  @Test
-  void plainDoFnHasNoUnsupportedFeature() {
-    assertThat(DoFnFeatures.unsupported(new FirstFn()), hasSize(0));
-  }
 }

@@ -28,9 +28,9 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Deduplicate
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
-import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
