@@ -23,6 +23,8 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTransla
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.PipelineRunner;
 import org.apache.beam.sdk.metrics.MetricsEnvironment;
+import org.apache.beam.sdk.metrics.MetricsOptions;
+import org.apache.beam.sdk.metrics.MetricsSink;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.options.PipelineOptionsValidator;
 
@@ -62,7 +64,13 @@ public final class SparkStructuredStreamingRunner
     OptionsValidator.validate(options);
     MetricsEnvironment.setMetricsSupported(true);
     Plan plan = PlanTranslator.translate(pipeline, options);
-    return new SparkStructuredStreamingPipelineResult(StreamingPipeline.start(plan, options));
+    MetricsOptions metricsOptions = options.as(MetricsOptions.class);
+    MetricsSink metricsSink = MetricsPushing.sink(metricsOptions);
+    StreamingPipeline running = StreamingPipeline.start(plan, options);
+    if (metricsSink != null) {
+      MetricsPushing.start(running, metricsSink, metricsOptions);
+    }
+    return new SparkStructuredStreamingPipelineResult(running);
   }
 
   @Override

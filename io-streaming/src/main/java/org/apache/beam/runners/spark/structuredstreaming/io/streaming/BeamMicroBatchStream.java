@@ -27,6 +27,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.apache.beam.sdk.io.UnboundedSource;
+import org.apache.beam.sdk.metrics.MetricsContainer;
+import org.apache.beam.sdk.metrics.MetricsEnvironment;
+import org.apache.beam.sdk.metrics.MetricsEnvironment.MetricsEnvironmentState;
 import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -198,6 +201,9 @@ public final class BeamMicroBatchStream
 
   private List<byte[]> split() {
     List<? extends UnboundedSource<?, ?>> parts;
+    MetricsEnvironmentState metrics =
+        MetricsEnvironment.getMetricsEnvironmentStateForCurrentThread();
+    MetricsContainer outer = metrics.activate(registration.driverMetrics());
     try {
       parts =
           registration
@@ -214,6 +220,8 @@ public final class BeamMicroBatchStream
       throw new UncheckedIOException(
           new SourceReadException(
               "Splitting the source of " + registration.fullName() + " failed: " + e, e));
+    } finally {
+      metrics.activate(outer);
     }
     if (parts == null) {
       throw new IllegalStateException(

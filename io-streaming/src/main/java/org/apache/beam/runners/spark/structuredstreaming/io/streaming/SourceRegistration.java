@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 import java.util.Objects;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.sdk.io.UnboundedSource;
+import org.apache.beam.sdk.metrics.MetricsContainer;
 
 /**
  * All that the driver needs to know of one source of a query. Immutable; it never leaves the driver
@@ -37,6 +38,7 @@ public final class SourceRegistration {
   private final long readerIdleTimeoutMillis;
   private final EpochGate gate;
   private final int minEpochsToRetain;
+  private final MetricsContainer driverMetrics;
 
   private SourceRegistration(Builder builder) {
     fullName = Objects.requireNonNull(builder.fullName, "fullName");
@@ -55,6 +57,7 @@ public final class SourceRegistration {
     }
     gate = Objects.requireNonNull(builder.gate, "gate");
     minEpochsToRetain = checkAtLeast(1, builder.minEpochsToRetain, "minEpochsToRetain");
+    driverMetrics = builder.driverMetrics;
   }
 
   private int checkAtLeast(int smallest, int value, String name) {
@@ -120,6 +123,11 @@ public final class SourceRegistration {
     return gate;
   }
 
+  /** Where the source counts what it counts while it is split, on the driver; may be null. */
+  public MetricsContainer driverMetrics() {
+    return driverMetrics;
+  }
+
   /** How many epochs before the running one keep their durable marks. */
   public int minEpochsToRetain() {
     return minEpochsToRetain;
@@ -143,6 +151,7 @@ public final class SourceRegistration {
     private long readerIdleTimeoutMillis;
     private EpochGate gate;
     private int minEpochsToRetain = 100;
+    private MetricsContainer driverMetrics;
 
     private Builder() {}
 
@@ -209,6 +218,12 @@ public final class SourceRegistration {
     /** See {@link SourceRegistration#minEpochsToRetain()}; at least 1, 100 unless set. */
     public Builder minEpochsToRetain(int value) {
       minEpochsToRetain = value;
+      return this;
+    }
+
+    /** See {@link SourceRegistration#driverMetrics()}; null unless set. */
+    public Builder driverMetrics(MetricsContainer value) {
+      driverMetrics = value;
       return this;
     }
 

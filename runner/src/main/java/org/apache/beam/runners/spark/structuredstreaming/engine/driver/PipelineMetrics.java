@@ -23,6 +23,7 @@ import java.util.TreeMap;
 import org.apache.beam.runners.core.metrics.MetricsContainerStepMap;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskReport;
 import org.apache.beam.sdk.metrics.MetricResults;
+import org.apache.beam.sdk.metrics.MetricsContainer;
 
 /**
  * The user metrics of a pipeline. Attempted values count what every attempt of a task counted;
@@ -34,6 +35,7 @@ public final class PipelineMetrics {
   private final MetricsContainerStepMap attempted = new MetricsContainerStepMap();
   private final MetricsContainerStepMap committed = new MetricsContainerStepMap();
   private final Map<Long, MetricsContainerStepMap> uncommitted = new TreeMap<>();
+  private final MetricsContainerStepMap onDriver = new MetricsContainerStepMap();
 
   /**
    * Takes the reports of an epoch's tasks, whether its job succeeded or not.
@@ -71,12 +73,22 @@ public final class PipelineMetrics {
     }
   }
 
+  /**
+   * What a step counts on the driver, before the first epoch and outside all: it counts as attempted
+   * and as committed at once.
+   */
+  MetricsContainer driverContainer(String stepFullName) {
+    return onDriver.getContainer(stepFullName);
+  }
+
   /** A snapshot. */
   public synchronized MetricResults results() {
     MetricsContainerStepMap attemptedCopy = new MetricsContainerStepMap();
     attemptedCopy.updateAll(attempted);
+    attemptedCopy.updateAll(onDriver);
     MetricsContainerStepMap committedCopy = new MetricsContainerStepMap();
     committedCopy.updateAll(committed);
+    committedCopy.updateAll(onDriver);
     return MetricsContainerStepMap.asMetricResults(attemptedCopy, committedCopy);
   }
 }

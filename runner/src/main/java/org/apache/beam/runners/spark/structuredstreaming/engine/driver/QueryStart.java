@@ -121,7 +121,7 @@ final class QueryStart {
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(
-          start.runKey, start.registrations(plan, options, serializableOptions));
+          start.runKey, start.registrations(plan, options, serializableOptions, metrics));
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
@@ -232,7 +232,8 @@ final class QueryStart {
   private List<SourceRegistration> registrations(
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
-      SerializablePipelineOptions serializableOptions) {
+      SerializablePipelineOptions serializableOptions,
+      PipelineMetrics metrics) {
     int splits =
         options.getSourceSplits() > 0
             ? options.getSourceSplits()
@@ -251,6 +252,7 @@ final class QueryStart {
               .limits(limits(source, options))
               .readerIdleTimeoutMillis(options.getReaderIdleTimeoutMillis())
               .gate(control)
+              .driverMetrics(metrics.driverContainer(source.fullName()))
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
               .build());
     }

@@ -139,6 +139,7 @@ public final class LevelGraph {
   public void finishBundles() {
     for (LiveDoFn doFn : fusedDoFns) {
       doFn.finishBundle();
+      doFn.takeOutputs();
     }
     for (EdgeSender sender : senders) {
       sender.finish();

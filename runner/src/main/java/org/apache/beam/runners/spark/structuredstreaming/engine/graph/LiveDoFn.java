@@ -56,7 +56,7 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
   private DoFnRunner<Object, Object> runner;
   private MetricsContainerImpl container;
   private boolean inBundle;
-  private long outputs;
+  private final long[] outputs;
 
   /**
    * @param receivers where each output goes, in the order of the spec's tags
@@ -73,6 +73,7 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
     this.metrics = metrics;
     this.tags = spec.outputTags().toArray(new TupleTag<?>[0]);
     this.receivers = receivers.toArray(new ElementReceiver[0]);
+    this.outputs = new long[tags.length];
     this.context = new DoFnContext(fullName);
   }
 
@@ -112,7 +113,7 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
   public <T> void output(TupleTag<T> tag, WindowedValue<T> element) {
     for (int i = 0; i < tags.length; i++) {
       if (tags[i].equals(tag)) {
-        outputs++;
+        outputs[i]++;
         receivers[i].accept((WindowedValue<Object>) element);
         return;
       }
@@ -121,10 +122,14 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
         fullName + ": output to the unknown tag " + tag + "; declared are " + List.of(tags));
   }
 
-  /** Elements output since the last call. */
+  /** Elements output since the last call; counts them in the metrics of the present epoch. */
   public long takeOutputs() {
-    long taken = outputs;
-    outputs = 0;
+    long taken = 0;
+    for (int i = 0; i < outputs.length; i++) {
+      metrics.countElements(fullName, spec.outputs().get(i), outputs[i]);
+      taken += outputs[i];
+      outputs[i] = 0;
+    }
     return taken;
   }
 

@@ -17,8 +17,12 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
+import java.util.Map;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.core.metrics.MetricsContainerStepMap;
+import org.apache.beam.runners.core.metrics.MonitoringInfoConstants;
+import org.apache.beam.runners.core.metrics.MonitoringInfoMetricName;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.beam.sdk.metrics.MetricsEnvironment;
 import org.apache.beam.sdk.metrics.MetricsEnvironment.MetricsEnvironmentState;
@@ -42,6 +46,18 @@ public final class TaskMetrics {
   /** The container of a step in this epoch. */
   public MetricsContainerImpl container(String stepFullName) {
     return containers.getContainer(stepFullName);
+  }
+
+  /** Counts elements of a collection that a step has output, as Beam's own metric of that name. */
+  public void countElements(String stepFullName, PlanCollection output, long elements) {
+    if (elements > 0) {
+      container(stepFullName)
+          .getCounter(
+              MonitoringInfoMetricName.named(
+                  MonitoringInfoConstants.Urns.ELEMENT_COUNT,
+                  Map.of(MonitoringInfoConstants.Labels.PCOLLECTION, output.name())))
+          .inc(elements);
+    }
   }
 
   /** Makes {@code container} the one that user code counts in, and returns the one before. */

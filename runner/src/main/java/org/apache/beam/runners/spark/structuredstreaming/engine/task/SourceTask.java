@@ -119,6 +119,12 @@ final class SourceTask extends LevelTask {
     reading.complete();
     graph().setWatermark(collection, reading.watermarkMillis());
     graph().finishEpoch();
+    graph()
+        .metrics()
+        .countElements(
+            runtime().plan().sources().get(reading.sourceIndex()).fullName(),
+            collection,
+            reading.rows());
     report =
         new SourceReport(
             reading.sourceIndex(),
