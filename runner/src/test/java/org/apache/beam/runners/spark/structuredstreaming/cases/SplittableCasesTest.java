@@ -37,6 +37,7 @@ import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.MapElements;
 import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.transforms.splittabledofn.ManualWatermarkEstimator;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
 import org.apache.beam.sdk.transforms.splittabledofn.WatermarkEstimators;
@@ -45,6 +46,7 @@ import org.apache.beam.sdk.transforms.windowing.FixedWindows;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.TypeDescriptors;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
@@ -113,6 +115,28 @@ class SplittableCasesTest extends PipelineCase {
       }
       out.output(position);
       return ProcessContinuation.resume();
+    }
+  }
+
+  /** Gives a position with what the side input has, and rests. */
+  @DoFn.UnboundedPerElement
+  static final class SideInputFn extends DoFn<String, String> {
+    @GetInitialRestriction
+    public OffsetRange range(@SideInput("last") Integer last) {
+      return new OffsetRange(0, last);
+    }
+
+    @ProcessElement
+    public ProcessContinuation process(
+        RestrictionTracker<OffsetRange, Long> tracker,
+        @SideInput("last") Integer last,
+        OutputReceiver<String> out) {
+      long position = tracker.currentRestriction().getFrom();
+      if (!tracker.tryClaim(position)) {
+        return ProcessContinuation.stop();
+      }
+      out.output(position + " of " + last);
+      return ProcessContinuation.resume().withResumeDelay(Duration.millis(1));
     }
   }
 
@@ -227,6 +251,30 @@ class SplittableCasesTest extends PipelineCase {
     assertThat(
         panes("counts", pane -> pane.window() + ":" + pane.value()),
         is(List.of("4999:5", "9999:1")));
+  }
+
+  @Test
+  void whatIsLeftReadsItsSideInputBehindEveryRestart() {
+    RestartHarness harness =
+        harness(
+            pipeline -> {
+              PCollectionView<Integer> last =
+                  pipeline.apply("Last", Create.of(3)).apply(View.asSingleton());
+              pipeline
+                  .apply(Create.of("x"))
+                  .apply(Window.into(FixedWindows.of(Duration.standardSeconds(5))))
+                  .apply(ParDo.of(new SideInputFn()).withSideInput("last", last))
+                  .apply(recorder.as("read"));
+            });
+    int runs = 0;
+    State state;
+    do {
+      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
+      runs++;
+    } while (state == State.CANCELLED);
+    assertThat(state, is(State.DONE));
+    assertThat(runs, greaterThan(2));
+    assertThat(recorder.values("read"), is(List.of("0 of 3", "1 of 3", "2 of 3")));
   }
 
   @Test

@@ -26,7 +26,6 @@ import static org.apache.beam.sdk.util.construction.PTransformTranslation.PAR_DO
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.REDISTRIBUTE_ARBITRARILY_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.REDISTRIBUTE_BY_KEY_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.RESHUFFLE_URN;
-import static org.apache.beam.sdk.util.construction.PTransformTranslation.SPLITTABLE_PROCESS_KEYED_URN;
 import static org.apache.beam.sdk.util.construction.PTransformTranslation.TEST_STREAM_TRANSFORM_URN;
 
 import java.util.Map;
@@ -37,6 +36,7 @@ import org.apache.beam.sdk.transforms.Reshuffle;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveBoundedRead;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveUnboundedRead;
+import org.apache.beam.sdk.util.construction.SplittableParDo.ProcessKeyedElements;
 
 /**
  * Which {@link TransformTranslator} serves which transform, by the transform's class, else by its
@@ -58,13 +58,13 @@ final class TransformTranslators {
             Impulse.class, read,
             PrimitiveBoundedRead.class, read,
             PrimitiveUnboundedRead.class, read,
+            ProcessKeyedElements.class, new SplittableParDoTranslator(),
             Reshuffle.ViaRandomKey.class, arbitrarily,
             GroupedView.ViewPanes.class, new ViewPanesTranslator());
     byUrn =
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),
             Map.entry(PAR_DO_TRANSFORM_URN, new ParDoTranslator()),
-            Map.entry(SPLITTABLE_PROCESS_KEYED_URN, new SplittableParDoTranslator()),
             Map.entry(FLATTEN_TRANSFORM_URN, new FlattenTranslator()),
             Map.entry(ASSIGN_WINDOWS_TRANSFORM_URN, new AssignWindowsTranslator()),
             Map.entry(GROUP_BY_KEY_TRANSFORM_URN, new GroupByKeyTranslator()),
