@@ -67,6 +67,7 @@ final class QueryStart {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports = new ReportAccumulator();
   private final CompletableFuture<Throwable> terminated = new CompletableFuture<>();
+  private UsedAttempts usedAttempts = new UsedAttempts();
   private StreamingQuery query;
 
   private QueryStart(
@@ -117,6 +118,7 @@ final class QueryStart {
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
     EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock);
+    start.usedAttempts = runner.usedAttempts();
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
@@ -181,7 +183,7 @@ final class QueryStart {
     EngineSinkProvider.unregister(runKey);
     BeamSourceRegistry.unregister(runKey);
     ExecutorCleanup.run(
-        session.sparkContext(), runKey, checkpoint.location(), committedEpoch);
+        session.sparkContext(), runKey, checkpoint.location(), committedEpoch, usedAttempts.attempts());
     AccumulatorContext$.MODULE$.remove(reports.id());
     if (!session.sparkContext().isStopped()) {
       setup.destroy();

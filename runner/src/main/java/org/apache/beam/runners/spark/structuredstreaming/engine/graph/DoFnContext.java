@@ -65,6 +65,10 @@ public final class DoFnContext implements StepContext {
     timers = null;
   }
 
+  boolean hasCallbacks() {
+    return !callbacks.isEmpty();
+  }
+
   /** Callbacks asked for since the last call. */
   List<BundleCallback> takeCallbacks() {
     if (callbacks.isEmpty()) {

@@ -166,6 +166,12 @@ public final class LevelGraph {
     output.closeAll();
   }
 
+  /** Whether {@link #takeCallbacks} has any. */
+  public boolean hasCallbacks() {
+    return doFnsOfRoots.values().stream().anyMatch(doFn -> doFn.context().hasCallbacks())
+        || fusedDoFns.stream().anyMatch(doFn -> doFn.context().hasCallbacks());
+  }
+
   /** What DoFns have asked to be called back for since the last call. */
   public List<BundleCallback> takeCallbacks() {
     List<BundleCallback> taken = new ArrayList<>();

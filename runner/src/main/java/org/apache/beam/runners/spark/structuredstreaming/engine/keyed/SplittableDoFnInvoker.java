@@ -134,6 +134,7 @@ final class SplittableDoFnInvoker implements DoFnInvoker<Object, Object> {
   }
 
   @Override
+  @SuppressWarnings("TypeParameterUnusedInFormals") // as the interface has it
   public <RestrictionT> RestrictionT invokeGetInitialRestriction(
       ArgumentProvider<Object, Object> arguments) {
     return invoker.invokeGetInitialRestriction(arguments);
@@ -173,6 +174,7 @@ final class SplittableDoFnInvoker implements DoFnInvoker<Object, Object> {
   }
 
   @Override
+  @SuppressWarnings("TypeParameterUnusedInFormals") // as the interface has it
   public <StateT> StateT invokeGetInitialWatermarkEstimatorState(
       ArgumentProvider<Object, Object> arguments) {
     return invoker.invokeGetInitialWatermarkEstimatorState(arguments);

@@ -18,9 +18,11 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.BundleCallback;
 import org.slf4j.Logger;
@@ -30,39 +32,44 @@ import org.slf4j.LoggerFactory;
  * The callbacks that the bundles of one run have asked for in this JVM and that wait for their epoch
  * to be committed.
  *
- * <p>Rules: callbacks are of tasks that succeeded, and of a task that ran twice here of the later
- * attempt alone. They run once, in the order of epochs, when their epoch is known to be committed:
- * that is, when a task of a later one starts here, or the run is closed. One that has expired by then
- * is dropped, and so are those of epochs that were never committed. A callback that fails is logged:
- * the bundle is committed, and a finalizer is told at most once.
+ * <p>Rules: callbacks run once, in the order of epochs, when their epoch is known to be committed: that
+ * is, when a task of a later one starts here, or the run is closed. Of the attempts at a task only the
+ * one counts whose output was used, wherever it ran: the driver says which those are. Callbacks of
+ * others are dropped, and so are those that have expired by then and those of epochs that were never
+ * committed. A callback that fails is logged: the bundle is committed, and a finalizer is told at most
+ * once.
  *
  * <p>Any thread may call any method; callbacks run on the caller's thread, outside of the lock.
  */
 final class BundleCallbacks {
   private static final Logger LOG = LoggerFactory.getLogger(BundleCallbacks.class);
 
-  private final Map<Long, Map<Long, List<BundleCallback>>> byEpochAndTask = new TreeMap<>();
+  private final Map<Long, List<Asked>> byEpoch = new TreeMap<>();
 
-  /** Keeps the callbacks of a task that succeeded. */
-  synchronized void add(TaskAddress task, List<BundleCallback> callbacks) {
-    Map<Long, List<BundleCallback>> byTask = byEpochAndTask.get(task.epoch());
-    long place = (long) task.level() << Integer.SIZE | task.partition();
+  /** What an attempt asked for. */
+  private record Asked(int level, int partition, long attempt, List<BundleCallback> callbacks) {}
+
+  /**
+   * Keeps the callbacks of a task that succeeded.
+   *
+   * @param attempt Spark's task attempt id
+   */
+  synchronized void add(TaskAddress task, long attempt, List<BundleCallback> callbacks) {
     if (!callbacks.isEmpty()) {
-      byEpochAndTask
-          .computeIfAbsent(task.epoch(), epoch -> new TreeMap<>())
-          .put(place, List.copyOf(callbacks));
-    } else if (byTask != null) {
-      byTask.remove(place);
+      byEpoch
+          .computeIfAbsent(task.epoch(), epoch -> new ArrayList<>())
+          .add(new Asked(task.level(), task.partition(), attempt, List.copyOf(callbacks)));
     }
   }
 
   /**
    * Runs what waits for the epochs up to {@code epoch}, which are committed.
    *
+   * @param usedAttempts attempts whose output was used, of the epochs that callbacks may wait for
    * @param nowMillis what callbacks expire by
    */
-  void committed(long epoch, long nowMillis) {
-    for (BundleCallback callback : take(epoch)) {
+  void committed(long epoch, Set<Long> usedAttempts, long nowMillis) {
+    for (BundleCallback callback : take(epoch, usedAttempts)) {
       if (callback.expiryMillis() <= nowMillis) {
         LOG.warn(
             "{}: a bundle finalizer expired before its bundle was committed and is not called",
@@ -77,14 +84,16 @@ final class BundleCallbacks {
     }
   }
 
-  private synchronized List<BundleCallback> take(long epoch) {
+  private synchronized List<BundleCallback> take(long epoch, Set<Long> usedAttempts) {
     List<BundleCallback> taken = new ArrayList<>();
-    Iterator<Map.Entry<Long, Map<Long, List<BundleCallback>>>> epochs =
-        byEpochAndTask.entrySet().iterator();
+    Iterator<Map.Entry<Long, List<Asked>>> epochs = byEpoch.entrySet().iterator();
     while (epochs.hasNext()) {
-      Map.Entry<Long, Map<Long, List<BundleCallback>>> next = epochs.next();
+      Map.Entry<Long, List<Asked>> next = epochs.next();
       if (next.getKey() <= epoch) {
-        next.getValue().values().forEach(taken::addAll);
+        next.getValue().stream()
+            .filter(asked -> usedAttempts.contains(asked.attempt()))
+            .sorted(Comparator.comparingInt(Asked::level).thenComparingInt(Asked::partition))
+            .forEach(asked -> taken.addAll(asked.callbacks()));
         epochs.remove();
       }
     }

@@ -103,11 +103,12 @@ public final class EngineRuntime {
    *
    * @param runKey a run, known here or not
    * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   * @param usedAttempts the task attempts whose callbacks are to run, if their epoch is committed
    */
-  public static void close(String runKey, long committedEpoch) {
+  public static void close(String runKey, long committedEpoch, Set<Long> usedAttempts) {
     EngineRuntime runtime = RUNTIMES.remove(runKey);
     if (runtime != null) {
-      runtime.callbacks.committed(committedEpoch, System.currentTimeMillis());
+      runtime.callbacks.committed(committedEpoch, usedAttempts, System.currentTimeMillis());
       runtime.closeGraphs();
     }
   }

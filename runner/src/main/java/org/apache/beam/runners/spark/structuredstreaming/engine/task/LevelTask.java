@@ -55,8 +55,6 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     this.runtime = runtime;
     this.context = context;
     this.reports = reports;
-    // This task exists because the epoch before is committed.
-    runtime.callbacks().committed(address.epoch() - 1, System.currentTimeMillis());
     this.graph = runtime.acquire(address.level(), address.partition());
     graph.startEpoch();
   }
@@ -128,7 +126,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     } finally {
       List<BundleCallback> callbacks = graph.takeCallbacks();
       if (succeeded) {
-        runtime.callbacks().add(address, callbacks);
+        runtime.callbacks().add(address, context.taskAttemptId(), callbacks);
         runtime.release(address.level(), graph);
       } else {
         graph.output().reset();
@@ -147,6 +145,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
         succeeded,
         succeeded ? sourceReport() : null,
         succeeded ? stepStatistics() : List.of(),
+        graph.hasCallbacks(),
         graph.metrics().containers());
   }
 }

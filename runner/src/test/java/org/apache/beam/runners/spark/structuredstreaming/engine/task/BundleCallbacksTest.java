@@ -24,6 +24,8 @@ import static org.hamcrest.Matchers.is;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.BundleCallback;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +40,12 @@ class BundleCallbacksTest {
     return new TaskAddress(epoch, level, partition, new UUID(0, 0), 0);
   }
 
+  /** The task attempts with these ids were used. */
+  private void committed(long epoch, long... attempts) {
+    callbacks.committed(
+        epoch, LongStream.of(attempts).boxed().collect(Collectors.toSet()), NOW);
+  }
+
   private BundleCallback callback(String name) {
     return callback(name, NOW + 1);
   }
@@ -48,40 +56,39 @@ class BundleCallbacksTest {
 
   @Test
   void runOnceInTheOrderOfEpochsLevelsAndPartitions() {
-    callbacks.add(task(4, 0, 0), List.of(callback("4 0 0")));
-    callbacks.add(task(3, 1, 0), List.of(callback("3 1 0")));
-    callbacks.add(task(3, 0, 1), List.of(callback("3 0 1 first"), callback("3 0 1 second")));
-    callbacks.add(task(3, 0, 0), List.of(callback("3 0 0")));
-    callbacks.committed(4, NOW);
-    callbacks.committed(5, NOW);
+    callbacks.add(task(4, 0, 0), 14, List.of(callback("4 0 0")));
+    callbacks.add(task(3, 1, 0), 13, List.of(callback("3 1 0")));
+    callbacks.add(task(3, 0, 1), 12, List.of(callback("3 0 1 first"), callback("3 0 1 second")));
+    callbacks.add(task(3, 0, 0), 11, List.of(callback("3 0 0")));
+    committed(4, 11, 12, 13, 14);
+    committed(5, 11, 12, 13, 14);
     assertThat(
         called, is(List.of("3 0 0", "3 0 1 first", "3 0 1 second", "3 1 0", "4 0 0")));
   }
 
   @Test
   void waitForTheCommitOfTheirEpoch() {
-    callbacks.add(task(3, 0, 0), List.of(callback("3")));
-    callbacks.add(task(4, 0, 0), List.of(callback("4")));
-    callbacks.committed(2, NOW);
+    callbacks.add(task(3, 0, 0), 11, List.of(callback("3")));
+    callbacks.add(task(4, 0, 0), 12, List.of(callback("4")));
+    committed(2, 11, 12);
     assertThat(called, empty());
-    callbacks.committed(3, NOW);
+    committed(3, 11, 12);
     assertThat(called, is(List.of("3")));
   }
 
   @Test
-  void ofATaskThatRanTwiceThoseOfTheLaterAttemptCount() {
-    callbacks.add(task(3, 0, 0), List.of(callback("first")));
-    callbacks.add(task(3, 0, 0), List.of(callback("second")));
-    callbacks.add(task(3, 0, 1), List.of(callback("other")));
-    callbacks.add(task(3, 0, 1), List.of());
-    callbacks.committed(3, NOW);
+  void ofATaskThatRanTwiceThoseOfTheAttemptThatWasUsedCount() {
+    callbacks.add(task(3, 0, 0), 11, List.of(callback("first")));
+    callbacks.add(task(3, 0, 0), 13, List.of(callback("second")));
+    callbacks.add(task(3, 0, 1), 12, List.of(callback("ran again elsewhere")));
+    committed(3, 13, 14);
     assertThat(called, is(List.of("second")));
   }
 
   @Test
   void oneThatHasExpiredIsDropped() {
-    callbacks.add(task(3, 0, 0), List.of(callback("expired", NOW), callback("in time")));
-    callbacks.committed(3, NOW);
+    callbacks.add(task(3, 0, 0), 11, List.of(callback("expired", NOW), callback("in time")));
+    committed(3, 11);
     assertThat(called, is(List.of("in time")));
   }
 
@@ -94,8 +101,8 @@ class BundleCallbacksTest {
             () -> {
               throw new IllegalStateException("the callback's own failure");
             });
-    callbacks.add(task(3, 0, 0), List.of(failing, callback("next")));
-    callbacks.committed(3, NOW);
+    callbacks.add(task(3, 0, 0), 11, List.of(failing, callback("next")));
+    committed(3, 11);
     assertThat(called, is(List.of("next")));
   }
 }
