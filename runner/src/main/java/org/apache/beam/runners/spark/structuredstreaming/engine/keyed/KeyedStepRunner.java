@@ -32,14 +32,14 @@ import org.apache.beam.sdk.values.WindowedValue;
  * Runs one keyed step in one partition for one epoch. Made anew for every epoch and attempt; all
  * that outlives it is in the state store.
  *
- * <p>Order of calls, by the task: {@link #receive} for every record, {@link #endOfElements} and its
- * work to the end, {@link #advanceWatermark} once and its work to the end, {@link #finishBundle},
- * {@link #finish}.
+ * <p>Order of calls, by the task: {@link #startOfEpoch} and its work to the end, {@link #receive}
+ * for every record, {@link #endOfElements} and its work to the end, {@link #advanceWatermark} once
+ * and its work to the end, {@link #finishBundle}, {@link #finish}.
  *
- * <p>With {@code in(e)} and {@code out(e)} the watermarks at the end of epoch {@code e}: elements of
- * epoch {@code e} are processed against {@code in(e-1)}; then {@code in(e) = max(in(e-1), min over
- * senders)}; then what became due fires; then {@code out(e) = max(out(e-1), min(in(e), earliest
- * hold))}.
+ * <p>With {@code in(e)} and {@code out(e)} the watermarks at the end of epoch {@code e}: timers due
+ * by the processing time of epoch {@code e} fire and then its elements are processed against {@code
+ * in(e-1)}; then {@code in(e) = max(in(e-1), min over senders)}; then what became due fires; then
+ * {@code out(e) = max(out(e-1), min(in(e), earliest hold))}.
  */
 public abstract class KeyedStepRunner {
   private final KeyedStep step;
@@ -70,6 +70,14 @@ public abstract class KeyedStepRunner {
   /** The container that must be current while this runner works. */
   public final MetricsContainerImpl container() {
     return container;
+  }
+
+  /**
+   * Fires what is due by the epoch's processing time before anything is received, as what is
+   * received comes at that time and not before it.
+   */
+  public Work startOfEpoch() {
+    return Work.NONE;
   }
 
   /** Takes one element record, standing at its body, and reads it to its end. */

@@ -112,6 +112,11 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   }
 
   @Override
+  public Work startOfEpoch() {
+    return new DueTimers(state.timers(), watermarks, this::fire);
+  }
+
+  @Override
   public void receive(RecordInput record) throws IOException {
     ByteInput bytes = record.bytes();
     int keyLength = bytes.readLength();

@@ -118,6 +118,11 @@ final class StatefulParDoRunner extends KeyedStepRunner {
   }
 
   @Override
+  public Work startOfEpoch() {
+    return new DueTimers(state.timers(), watermarks, this::fire);
+  }
+
+  @Override
   public void receive(RecordInput record) throws IOException {
     ByteInput bytes = record.bytes();
     byte[] keyBytes = bytes.readBytes(bytes.readLength());

@@ -42,11 +42,11 @@ import scala.collection.Iterator;
  * A task of a level behind a shuffle: runs the level's keyed steps in one partition, and what is
  * fused behind them.
  *
- * <p>Phases: all records are received (elements go to their step, watermarks are kept); steps do
- * what they do at the end of elements; every step takes its new input watermark, {@code min over
- * senders and edges}, and fires what is due; bundles finish; state is committed; watermarks are
- * sent. That all senders were heard is known when the records end, as every task of a lower level
- * sends its watermark before it ends.
+ * <p>Phases: every step fires what is due by the epoch's processing time; all records are received
+ * (elements go to their step, watermarks are kept); steps do what they do at the end of elements;
+ * every step takes its new input watermark, {@code min over senders and edges}, and fires what is
+ * due; bundles finish; state is committed; watermarks are sent. That all senders were heard is known
+ * when the records end, as every task of a lower level sends its watermark before it ends.
  */
 final class KeyedTask extends LevelTask {
   private static final long NOT_HEARD = Long.MAX_VALUE;
@@ -59,11 +59,12 @@ final class KeyedTask extends LevelTask {
   private final List<KeyedStepRunner> runners = new ArrayList<>();
   private final KeyedStepRunner[] runnerOfEdge;
   private final long[] heard;
-  private Phase phase = Phase.RECEIVE;
+  private Phase phase = Phase.START;
   private int next;
   private Work current;
 
   private enum Phase {
+    START,
     RECEIVE,
     END_OF_ELEMENTS,
     WATERMARK
@@ -103,7 +104,12 @@ final class KeyedTask extends LevelTask {
       finish();
       return false;
     }
-    phase = phase == Phase.RECEIVE ? Phase.END_OF_ELEMENTS : Phase.WATERMARK;
+    phase =
+        switch (phase) {
+          case START -> Phase.RECEIVE;
+          case RECEIVE -> Phase.END_OF_ELEMENTS;
+          case END_OF_ELEMENTS, WATERMARK -> Phase.WATERMARK;
+        };
     return true;
   }
 
@@ -209,10 +215,7 @@ final class KeyedTask extends LevelTask {
     long startNanos = System.nanoTime();
     try {
       if (current == null) {
-        current =
-            phase == Phase.END_OF_ELEMENTS
-                ? runner.endOfElements()
-                : runner.advanceWatermark(inputWatermark(runner));
+        current = workOf(runner);
       }
       for (int i = 0; i < PIECES_PER_CALL; i++) {
         if (!current.advance()) {
@@ -223,11 +226,20 @@ final class KeyedTask extends LevelTask {
       }
       return true;
     } catch (RuntimeException | LinkageError | StackOverflowError e) {
-      throw failure(runner, "the end of elements or a watermark", e);
+      throw failure(runner, "a timer, the end of elements or a watermark", e);
     } finally {
       runner.statistics().addNanos(System.nanoTime() - startNanos);
       graph().metrics().activate(outer);
     }
+  }
+
+  private Work workOf(KeyedStepRunner runner) {
+    return switch (phase) {
+      case START -> runner.startOfEpoch();
+      case END_OF_ELEMENTS -> runner.endOfElements();
+      case WATERMARK -> runner.advanceWatermark(inputWatermark(runner));
+      case RECEIVE -> throw new IllegalStateException("Records are received by block, not by step");
+    };
   }
 
   /** Names the step, unless a step behind it has been named as the one that failed. */
