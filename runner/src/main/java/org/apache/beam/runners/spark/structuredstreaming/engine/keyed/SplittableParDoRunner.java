@@ -64,8 +64,10 @@ import org.joda.time.Instant;
  * <ul>
  *   <li>what is to be resumed after a delay is due in the first epoch with {@code now > time of the
  *       call + delay};
- *   <li>what is to be resumed without delay is due in the next epoch, which begins at once, also
- *       where the clock of a {@code TestStream} stands still: its timer is set to {@code now - 1};
+ *   <li>what is to be resumed without delay is due in the next epoch, also where the clock of a
+ *       {@code TestStream} stands still: its timer is set to {@code now - 1}. That epoch begins at
+ *       once, unless the last call output nothing: such a DoFn polls something that has nothing to
+ *       give, and is asked again as often as a source that has nothing is;
  *   <li>when the budget is spent, resumptions that are due wait for the next epoch, the one due for
  *       the longest time first; but one is always taken up, and every element that comes is called.
  * </ul>
@@ -99,12 +101,21 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   private final UnfinishedWindows unfinishedWindows;
   private final ByteInput input = new ByteInput();
   private final List<Resumption> resumptions = new ArrayList<>();
+  private final List<Resumption> polls = new ArrayList<>();
   private KeyState<byte[]> current;
   private boolean bound;
   private boolean fired;
 
   /** A timer that is set at the epoch's end, so that it does not fire in it. */
-  private record Resumption(byte[] keyBytes, TimerData timer) {}
+  private static final class Resumption {
+    private final byte[] keyBytes;
+    private final TimerData timer;
+
+    Resumption(byte[] keyBytes, TimerData timer) {
+      this.keyBytes = keyBytes;
+      this.timer = timer;
+    }
+  }
 
   @SuppressWarnings("unchecked") // keys, values and windows are untyped between steps
   SplittableParDoRunner(
@@ -195,18 +206,16 @@ final class SplittableParDoRunner extends KeyedStepRunner {
 
   @Override
   public long finish() {
-    for (Resumption resumption : resumptions) {
-      state.timers().set(resumption.keyBytes(), resumption.timer());
-    }
-    resumptions.clear();
-    boolean unfinished = state.timers().earliestDue(TimeDomain.PROCESSING_TIME) != Long.MAX_VALUE;
-    long hold = state.holds().earliest();
-    long out = watermarks.release(unfinished ? Math.min(hold, BEFORE_THE_END) : hold);
-    watermarks.flush();
+    setTimers(resumptions);
     if (isAnyDue()) {
       statistics().setPending();
     }
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
+    setTimers(polls);
+    boolean unfinished = state.timers().earliestDue(TimeDomain.PROCESSING_TIME) != Long.MAX_VALUE;
+    long hold = state.holds().earliest();
+    long out = watermarks.release(unfinished ? Math.min(hold, BEFORE_THE_END) : hold);
+    watermarks.flush();
     if (waiting != null) {
       waiting.flush();
       unfinishedWindows.flush();
@@ -288,7 +297,8 @@ final class SplittableParDoRunner extends KeyedStepRunner {
         return true;
       }
       if (outputs == 0 || budget.isSpent()) {
-        resumptions.add(new Resumption(keyBytes, dueInAnyLaterEpoch(next)));
+        (outputs == 0 ? polls : resumptions)
+            .add(new Resumption(keyBytes, dueInAnyLaterEpoch(next)));
         return true;
       }
       call(resumption(next));
@@ -325,6 +335,13 @@ final class SplittableParDoRunner extends KeyedStepRunner {
       processFn.setProcessElementInvoker(invoker);
       bound = true;
     }
+  }
+
+  private void setTimers(List<Resumption> due) {
+    for (Resumption resumption : due) {
+      state.timers().set(resumption.keyBytes, resumption.timer);
+    }
+    due.clear();
   }
 
   private boolean isAnyDue() {
