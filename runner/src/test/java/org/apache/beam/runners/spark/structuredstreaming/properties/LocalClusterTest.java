@@ -28,8 +28,11 @@ import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamin
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.EpochLog;
 import org.apache.beam.runners.spark.structuredstreaming.testing.LocalCluster;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Recorded;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RecoveryPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
+import org.apache.beam.runners.spark.structuredstreaming.testing.SideInputPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.testing.SparkCounting;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
@@ -70,6 +73,25 @@ class LocalClusterTest extends RestartTable {
     pipeline.assertExact();
     assertThat(pipeline.faults().happened(RecoveryPipeline.BEFORE), is(3));
     assertThat(pipeline.faults().happened(RecoveryPipeline.BEHIND), is(2));
+  }
+
+  /** Views are broadcast to, kept on and read by executors that share nothing, over a restart. */
+  @Test
+  void sideInputsOnSeparateExecutorsAreExact() {
+    Recorder recorder = new Recorder(directory.resolve("recorder"));
+    RestartHarness harness =
+        new RestartHarness(
+            SPARK,
+            directory.resolve("checkpoint"),
+            p -> SideInputPipeline.build(p, "side-cluster", recorder),
+            "--maxRestarts=0");
+    assertThat(
+        harness.runUntil("two epochs", result -> result.progress().epoch() >= 1),
+        is(State.CANCELLED));
+    harness.runToTheEnd();
+    assertThat(
+        SideInputPipeline.outputs(recorder).stream().map(Recorded::value).toList(),
+        is(SideInputPipeline.VALUES));
   }
 
   /**

@@ -20,14 +20,23 @@ package org.apache.beam.runners.spark.structuredstreaming.speed;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.coders.VarLongCoder;
 import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.options.Default;
 import org.apache.beam.sdk.options.Description;
 import org.apache.beam.sdk.options.PipelineOptionsFactory;
+import org.apache.beam.sdk.state.StateSpec;
+import org.apache.beam.sdk.state.StateSpecs;
+import org.apache.beam.sdk.state.TimeDomain;
+import org.apache.beam.sdk.state.Timer;
+import org.apache.beam.sdk.state.TimerSpec;
+import org.apache.beam.sdk.state.TimerSpecs;
+import org.apache.beam.sdk.state.ValueState;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.Sum;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
@@ -52,7 +61,9 @@ public final class StreamingSpeed {
 
     void setRecords(Long records);
 
-    @Description("sum, for Sum.longsPerKey, or group, for GroupByKey and a summing DoFn.")
+    @Description(
+        "sum, for Sum.longsPerKey; group, for GroupByKey and a summing DoFn; or state, for a DoFn with"
+            + " a sum in a ValueState and a timer at the window's end.")
     @Default.String("sum")
     String getWorkload();
 
@@ -83,11 +94,16 @@ public final class StreamingSpeed {
             .apply("Read", Read.from(new SpeedSource(options.getRecords(), 2)))
             .apply("Window", Window.into(FixedWindows.of(Duration.standardMinutes(10))));
     PCollection<KV<Long, Long>> sums =
-        options.getWorkload().equals("sum")
-            ? windowed.apply("Sum", Sum.longsPerKey())
-            : windowed
-                .apply("Group", GroupByKey.create())
-                .apply("SumOfGroup", ParDo.of(new SumOfGroup()));
+        switch (options.getWorkload()) {
+          case "sum" -> windowed.apply("Sum", Sum.longsPerKey());
+          case "group" ->
+              windowed
+                  .apply("Group", GroupByKey.create())
+                  .apply("SumOfGroup", ParDo.of(new SumOfGroup()));
+          case "state" -> windowed.apply("SumInState", ParDo.of(new SumInState()));
+          default ->
+              throw new IllegalArgumentException("No such workload: " + options.getWorkload());
+        };
     sums.apply("Collect", ParDo.of(new Collect()));
     long start = System.nanoTime();
     pipeline.run().waitUntilFinish();
@@ -115,6 +131,35 @@ public final class StreamingSpeed {
         sum += value;
       }
       output.output(KV.of(group.getKey(), sum));
+    }
+  }
+
+  /** Adds up the values of a key and window in its state, and outputs the sum when the window ends. */
+  static final class SumInState extends DoFn<KV<Long, Long>, KV<Long, Long>> {
+    @StateId("sum")
+    private final StateSpec<ValueState<Long>> sumSpec = StateSpecs.value(VarLongCoder.of());
+
+    @TimerId("end")
+    final TimerSpec endSpec = TimerSpecs.timer(TimeDomain.EVENT_TIME);
+
+    @ProcessElement
+    public void process(
+        @Element KV<Long, Long> element,
+        BoundedWindow window,
+        @StateId("sum") ValueState<Long> sum,
+        @TimerId("end") Timer end) {
+      Long before = sum.read();
+      sum.write((before == null ? 0 : before) + element.getValue());
+      end.set(window.maxTimestamp());
+    }
+
+    @OnTimer("end")
+    public void onEnd(
+        @Key Long key,
+        @StateId("sum") ValueState<Long> sum,
+        OutputReceiver<KV<Long, Long>> output) {
+      output.output(KV.of(key, sum.read()));
+      sum.clear();
     }
   }
 

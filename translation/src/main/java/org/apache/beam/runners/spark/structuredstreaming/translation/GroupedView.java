@@ -18,13 +18,11 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.Objects;
-import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.coders.VoidCoder;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.WithKeys;
-import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
 
@@ -46,30 +44,5 @@ final class GroupedView<ElemT> extends PTransform<PCollection<ElemT>, PCollectio
         .setCoder(KvCoder.of(VoidCoder.of(), input.getCoder()))
         .apply("Group", GroupByKey.create())
         .apply("Panes", new ViewPanes<>(view, input.getCoder()));
-  }
-
-  /**
-   * The end of a view's making: its input are the view's panes. It has an output only because the
-   * transform that it replaces has one; nothing comes out of it.
-   */
-  static final class ViewPanes<ElemT>
-      extends PTransform<PCollection<KV<Void, Iterable<ElemT>>>, PCollection<ElemT>> {
-    private final PCollectionView<?> view;
-    private final Coder<ElemT> coder;
-
-    private ViewPanes(PCollectionView<?> view, Coder<ElemT> coder) {
-      this.view = view;
-      this.coder = coder;
-    }
-
-    PCollectionView<?> view() {
-      return view;
-    }
-
-    @Override
-    public PCollection<ElemT> expand(PCollection<KV<Void, Iterable<ElemT>>> input) {
-      return PCollection.createPrimitiveOutputInternal(
-          input.getPipeline(), input.getWindowingStrategy(), input.isBounded(), coder);
-    }
   }
 }

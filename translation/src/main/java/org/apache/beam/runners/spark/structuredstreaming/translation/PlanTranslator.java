@@ -68,8 +68,14 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
     Objects.requireNonNull(pipeline, "pipeline");
     Objects.requireNonNull(options, "options");
     // The replacement of a global Combine contains no Read; were that to change, it has to come
-    // before the reads are replaced. It does away with a view, so it comes before the views.
-    pipeline.replaceAll(List.of(GlobalCombineOverride.OVERRIDE, ViewOverride.OVERRIDE));
+    // before the reads are replaced. It does away with a view, so it comes before the views; of
+    // those that hold others go first.
+    pipeline.replaceAll(
+        List.of(
+            GlobalCombineOverride.OVERRIDE,
+            SingletonViewOverride.OVERRIDE,
+            CombinedViewOverride.OVERRIDE,
+            ViewOverride.OVERRIDE));
     SplittableParDo.convertReadBasedSplittableDoFnsToPrimitiveReads(pipeline);
     // Behind the reads: their own expansions are splittable DoFns.
     pipeline.replaceAll(

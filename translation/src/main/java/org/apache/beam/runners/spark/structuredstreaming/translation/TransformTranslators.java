@@ -60,7 +60,7 @@ final class TransformTranslators {
             PrimitiveUnboundedRead.class, read,
             ProcessKeyedElements.class, new SplittableParDoTranslator(),
             Reshuffle.ViaRandomKey.class, arbitrarily,
-            GroupedView.ViewPanes.class, new ViewPanesTranslator());
+            ViewPanes.class, new ViewPanesTranslator());
     byUrn =
         Map.ofEntries(
             Map.entry(IMPULSE_TRANSFORM_URN, read),

@@ -18,7 +18,6 @@
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.Set;
-import org.apache.beam.runners.spark.structuredstreaming.translation.GroupedView.ViewPanes;
 import org.apache.beam.sdk.transforms.Materializations;
 import org.apache.beam.sdk.values.PCollectionView;
 

@@ -277,7 +277,7 @@ final class KeyedTask extends LevelTask {
     graph().finishBundles();
     for (KeyedStepRunner runner : runners) {
       long watermark = runner.finish();
-      if (graph().doFn(runner.step()) == null) {
+      if (graph().doFn(runner.step()) == null && !runner.step().outputs().isEmpty()) {
         graph()
             .metrics()
             .countElements(
