@@ -29,6 +29,7 @@ final class OptionsValidator {
     atLeast("triggerIntervalMillis", options.getTriggerIntervalMillis(), 0);
     atLeast("maxIdlePauseMillis", options.getMaxIdlePauseMillis(), 1);
     atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
+    atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
     atLeast("parallelism", options.getParallelism(), 0);
     atLeast("sourceSplits", options.getSourceSplits(), 0);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);

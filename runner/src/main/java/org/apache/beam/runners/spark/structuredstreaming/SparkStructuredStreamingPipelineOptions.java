@@ -117,6 +117,16 @@ public interface SparkStructuredStreamingPipelineOptions
   void setSourceSplits(Integer splits);
 
   @Description(
+      "Milliseconds of processing time for which the id of a record is remembered after it was seen"
+          + " last, where a source asks the runner to drop records that it gives twice"
+          + " (UnboundedSource.requiresDeduping). A record that is given again later is not known as"
+          + " a duplicate.")
+  @Default.Long(600000)
+  Long getRecordIdRetentionMillis();
+
+  void setRecordIdRetentionMillis(Long millis);
+
+  @Description(
       "How often a failed query is started again from its checkpoint, in a row and without an epoch"
           + " committed in between, before the pipeline fails.")
   @Default.Integer(2)

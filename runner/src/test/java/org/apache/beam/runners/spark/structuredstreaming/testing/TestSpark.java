@@ -60,7 +60,11 @@ public final class TestSpark implements BeforeAllCallback, AfterAllCallback {
     return session;
   }
 
-  /** Options of a pipeline in this session that reads what there is without a limit of time. */
+  /**
+   * Options of a pipeline in this session that reads what there is without a limit of time.
+   *
+   * @param more further options; one that is set here already is set by these
+   */
   public SparkStructuredStreamingPipelineOptions options(String... more) {
     List<String> arguments =
         new ArrayList<>(
@@ -70,7 +74,11 @@ public final class TestSpark implements BeforeAllCallback, AfterAllCallback {
                 "--maxBatchDurationMillis=60000",
                 "--maxIdlePauseMillis=20",
                 "--restartBackoffMillis=1"));
-    arguments.addAll(List.of(more));
+    for (String argument : more) {
+      String name = argument.substring(0, argument.indexOf('=') + 1);
+      arguments.removeIf(set -> !name.isEmpty() && set.startsWith(name));
+      arguments.add(argument);
+    }
     return PipelineOptionsFactory.fromArgs(arguments.toArray(String[]::new))
         .as(SparkStructuredStreamingPipelineOptions.class);
   }

@@ -17,37 +17,11 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.ArrayList;
-import java.util.List;
-import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
-import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 
 /** What a DoFn asks of the runner beyond elements in, elements out. */
 final class DoFnFeatures {
   private DoFnFeatures() {}
-
-  /** Why a ParDo of {@code doFn} cannot be run; empty if it can. */
-  static List<String> unsupported(DoFn<?, ?> doFn) {
-    DoFnSignature signature = DoFnSignatures.getSignature(doFn.getClass());
-    List<String> reasons = new ArrayList<>();
-    if (signature.processElement().isSplittable()) {
-      reasons.add(
-          describe(doFn)
-              + " is a splittable DoFn, which is not supported yet; a source can be read with"
-              + " Read.from(UnboundedSource) or Read.from(BoundedSource)");
-    }
-    if (signature.processElement().requiresStableInput()) {
-      reasons.add(describe(doFn) + " is marked @RequiresStableInput, which is not supported yet");
-    }
-    if (DoFnSignatures.usesBundleFinalizer(doFn)) {
-      reasons.add(
-          describe(doFn)
-              + " asks for a BundleFinalizer, which is not supported yet; only the marks of an"
-              + " UnboundedSource are finalized");
-    }
-    return reasons;
-  }
 
   /** Whether elements of a key have to meet in one place, and one after the other. */
   static boolean isKeyed(DoFnSignature signature) {
@@ -56,9 +30,5 @@ final class DoFnFeatures {
         || !signature.timerFamilyDeclarations().isEmpty()
         || signature.onWindowExpiration() != null
         || signature.processElement().requiresTimeSortedInput();
-  }
-
-  private static String describe(DoFn<?, ?> doFn) {
-    return "DoFn " + doFn.getClass().getName();
   }
 }

@@ -30,6 +30,9 @@ public abstract sealed class KeyedStep extends Step
     permits GroupByKeyStep,
         CombineStep,
         RedistributeStep,
+        DeduplicateStep,
+        StableInputStep,
+        SplittableParDoStep,
         StatefulParDoStep,
         ViewStep,
         SideInputParDoStep {

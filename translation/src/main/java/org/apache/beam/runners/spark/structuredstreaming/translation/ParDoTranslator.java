@@ -17,54 +17,48 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
-import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
-import org.apache.beam.sdk.values.TupleTag;
 import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
  * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
  * StatefulParDoStep} if all of a key has to meet, into a {@link SideInputParDoStep} if elements may
- * have to wait for side inputs.
+ * have to wait for side inputs; behind a {@link StableInputStep} if it requires stable input.
  */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
   public void translate(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
-    List<String> reasons = DoFnFeatures.unsupported(transform.getFn());
-    if (!reasons.isEmpty()) {
-      reasons.forEach(context::refuse);
+    DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
+    boolean keyed = DoFnFeatures.isKeyed(signature);
+    if (keyed && !mayBeKeyed(context)) {
       return;
     }
-    DoFnSignature signature = DoFnSignatures.signatureForDoFn(transform.getFn());
-    Collection<PCollectionView<?>> views = transform.getSideInputs().values();
-    if (DoFnFeatures.isKeyed(signature)) {
-      if (!mayBeKeyed(context)) {
+    PlanCollection input = context.input();
+    if (signature.processElement().requiresStableInput()) {
+      input = context.stableInput(input, keyed);
+      if (input == null) {
         return;
       }
-      int level = context.levelBehind(context.input(), views);
+    }
+    Collection<PCollectionView<?>> views = transform.getSideInputs().values();
+    if (!keyed && views.isEmpty()) {
+      DoFnSpec spec = spec(transform, input, context);
+      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec));
+    } else if (keyed || context.requireCoder(input)) {
+      int level = context.levelBehind(input, views);
       context.keepViews(views, level);
+      DoFnSpec spec = spec(transform, input, context);
+      boolean timeSorted = signature.processElement().requiresTimeSortedInput();
       context.add(
-          new StatefulParDoStep(
-              context.stepIndex(),
-              context.fullName(),
-              level,
-              spec(transform, context),
-              signature.processElement().requiresTimeSortedInput()));
-    } else if (views.isEmpty()) {
-      context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec(transform, context)));
-    } else if (context.requireCoder(context.input())) {
-      int level = context.levelBehind(context.input(), views);
-      context.keepViews(views, level);
-      context.add(
-          new SideInputParDoStep(
-              context.stepIndex(), context.fullName(), level, spec(transform, context)));
+          keyed
+              ? new StatefulParDoStep(
+                  context.stepIndex(), context.fullName(), level, spec, timeSorted)
+              : new SideInputParDoStep(context.stepIndex(), context.fullName(), level, spec));
     }
   }
 
@@ -80,27 +74,14 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
     return context.requireKeyed(context.input());
   }
 
-  private static DoFnSpec spec(ParDo.MultiOutput<?, ?> transform, TranslationContext context) {
-    List<TupleTag<?>> tags = new ArrayList<>();
-    tags.add(transform.getMainOutputTag());
-    tags.addAll(transform.getAdditionalOutputTags().getAll());
-    List<TupleTag<?>> presentTags = new ArrayList<>();
-    List<PlanCollection> outputs = new ArrayList<>();
-    for (TupleTag<?> tag : tags) {
-      PCollection<?> output = context.outputs().get(tag);
-      if (output != null) {
-        presentTags.add(tag);
-        outputs.add(context.output(output));
-      } else if (tag.equals(transform.getMainOutputTag())) {
-        throw new IllegalStateException(context.fullName() + " has no main output " + tag);
-      }
-    }
-    return new DoFnSpec(
+  private static DoFnSpec spec(
+      ParDo.MultiOutput<?, ?> transform, PlanCollection input, TranslationContext context) {
+    return context.doFnSpec(
         transform.getFn(),
         ParDo.getDoFnSchemaInformation(transform.getFn(), context.onlyMainInput()),
-        context.input(),
-        presentTags,
-        outputs,
+        input,
+        transform.getMainOutputTag(),
+        transform.getAdditionalOutputTags(),
         Map.copyOf(transform.getSideInputs()));
   }
 }

@@ -85,12 +85,25 @@ final class PlanBuilder {
 
   /** Makes the collection of a PCollection that the next step added will produce. */
   PlanCollection define(PCollection<?> pCollection, PlanCollection collection) {
-    if (collection.index() != collections.size() || byPCollection.containsKey(pCollection)) {
+    if (byPCollection.containsKey(pCollection)) {
       throw new IllegalStateException(
           "PCollection " + pCollection.getName() + " is produced by two transforms.");
     }
-    collections.add(collection);
     byPCollection.put(pCollection, collection);
+    return define(collection);
+  }
+
+  /**
+   * Makes a collection between two steps of one transform: no PCollection stands for it. The next
+   * step added will produce it.
+   */
+  PlanCollection define(PlanCollection collection) {
+    if (collection.index() != collections.size()) {
+      throw new IllegalStateException(
+          collection + " has index " + collection.index() + ", but is collection "
+              + collections.size());
+    }
+    collections.add(collection);
     levelsByCollection.add(new TreeSet<>());
     return collection;
   }

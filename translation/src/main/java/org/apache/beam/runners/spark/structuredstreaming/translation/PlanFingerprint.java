@@ -43,7 +43,15 @@ public final class PlanFingerprint {
 
   /** Kinds that keep rows in the state store. */
   private static final List<String> STATEFUL =
-      List.of("group-by-key", "combine", "stateful-par-do", "view", "side-input-par-do");
+      List.of(
+          "group-by-key",
+          "combine",
+          "deduplicate",
+          "stable-input",
+          "splittable-par-do",
+          "stateful-par-do",
+          "view",
+          "side-input-par-do");
 
   /** What a source's durable marks or a step's rows depend on. */
   private static final List<String> DURABLE =
@@ -53,6 +61,10 @@ public final class PlanFingerprint {
           "key coder",
           "stored value coder",
           "accumulator coder",
+          "window coder",
+          "element coder",
+          "restriction coder",
+          "watermark estimator state coder",
           "windowing",
           "state",
           "timers");
@@ -95,6 +107,15 @@ public final class PlanFingerprint {
       fields.put("value coder", PlanText.coder(combine.valueCoder()));
       fields.put("accumulator coder", PlanText.coder(combine.accumulatorCoder()));
       fields.put("windowing", PlanText.windowing(combine.windowingStrategy()));
+    } else if (step instanceof StableInputStep stable) {
+      fields.put("stored value coder", PlanText.coder(stable.input().coder()));
+      fields.put("window coder", PlanText.coder(stable.input().windowCoder()));
+    } else if (step instanceof SplittableParDoStep parDo) {
+      fields.put("element coder", PlanText.coder(parDo.elementCoder()));
+      fields.put("restriction coder", PlanText.coder(parDo.restrictionCoder()));
+      fields.put(
+          "watermark estimator state coder", PlanText.coder(parDo.watermarkEstimatorStateCoder()));
+      fields.put("window coder", PlanText.coder(parDo.input().windowCoder()));
     } else if (step instanceof ViewStep view) {
       fields.put("stored value coder", PlanText.coder(view.elementCoder()));
       fields.put("windowing", PlanText.windowing(view.windowingStrategy()));

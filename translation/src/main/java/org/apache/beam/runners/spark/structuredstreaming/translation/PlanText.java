@@ -92,6 +92,12 @@ final class PlanText {
       return "combine";
     } else if (step instanceof RedistributeStep) {
       return "redistribute";
+    } else if (step instanceof DeduplicateStep) {
+      return "deduplicate";
+    } else if (step instanceof StableInputStep) {
+      return "stable-input";
+    } else if (step instanceof SplittableParDoStep) {
+      return "splittable-par-do";
     } else if (step instanceof StatefulParDoStep) {
       return "stateful-par-do";
     } else if (step instanceof ViewStep) {

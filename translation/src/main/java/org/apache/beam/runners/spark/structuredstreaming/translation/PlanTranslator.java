@@ -25,8 +25,10 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Unsupported
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.runners.AppliedPTransform;
+import org.apache.beam.sdk.runners.PTransformOverride;
 import org.apache.beam.sdk.runners.TransformHierarchy.Node;
 import org.apache.beam.sdk.transforms.PTransform;
+import org.apache.beam.sdk.util.construction.PTransformMatchers;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo;
 import org.apache.beam.sdk.values.TupleTag;
@@ -75,6 +77,11 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
             CombinedViewOverride.OVERRIDE,
             ViewOverride.OVERRIDE));
     SplittableParDo.convertReadBasedSplittableDoFnsToPrimitiveReads(pipeline);
+    // Behind the reads: their own expansions are splittable DoFns.
+    pipeline.replaceAll(
+        List.of(
+            PTransformOverride.of(
+                PTransformMatchers.splittableParDo(), new SplittableParDo.OverrideFactory<>())));
     boolean encrypted = encrypts(pipeline.getOptions()) || encrypts(options);
     PlanTranslator translator = new PlanTranslator(new TransformTranslators(encrypted));
     pipeline.traverseTopologically(translator);

@@ -22,21 +22,37 @@ import org.apache.beam.sdk.transforms.Impulse;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveBoundedRead;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveUnboundedRead;
+import org.apache.beam.sdk.values.WindowingStrategy;
 
-/** Translates Impulse and both primitive reads into {@link ReadStep}s of unbounded sources. */
+/**
+ * Translates Impulse and both primitive reads into {@link ReadStep}s of unbounded sources, with a
+ * {@link DeduplicateStep} behind those that may give a record twice.
+ */
 final class ReadTranslator implements TransformTranslator<PTransform<?, ?>> {
   @Override
   public void translate(PTransform<?, ?> transform, TranslationContext context) {
     UnboundedSource<?, ?> source = source(transform);
     if (source.requiresDeduping()) {
-      context.refuse(
-          "reads "
-              + source.getClass().getName()
-              + ", which may give a record twice and relies on the runner to remove duplicates by"
-              + " record id (requiresDeduping): that is not supported yet");
-      return;
+      addDeduplicatedRead(source, context);
+    } else {
+      addRead(source, context.output(), context);
     }
-    addRead(source, context.output(), context);
+  }
+
+  private static void addDeduplicatedRead(
+      UnboundedSource<?, ?> source, TranslationContext context) {
+    RecordIdSource<?, ?> identified = new RecordIdSource<>(source);
+    PlanCollection records =
+        context.between(
+            "with record ids", identified.getOutputCoder(), WindowingStrategy.globalDefault());
+    addRead(identified, records, context);
+    context.add(
+        new DeduplicateStep(
+            context.stepIndex(),
+            context.fullName() + "/Deduplicate",
+            context.levelBehind(records),
+            records,
+            context.output()));
   }
 
   private static UnboundedSource<?, ?> source(PTransform<?, ?> transform) {

@@ -36,6 +36,7 @@ import org.apache.beam.sdk.transforms.Reshuffle;
 import org.apache.beam.sdk.util.construction.PTransformTranslation;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveBoundedRead;
 import org.apache.beam.sdk.util.construction.SplittableParDo.PrimitiveUnboundedRead;
+import org.apache.beam.sdk.util.construction.SplittableParDo.ProcessKeyedElements;
 
 /**
  * Which {@link TransformTranslator} serves which transform, by the transform's class, else by its
@@ -57,6 +58,7 @@ final class TransformTranslators {
             Impulse.class, read,
             PrimitiveBoundedRead.class, read,
             PrimitiveUnboundedRead.class, read,
+            ProcessKeyedElements.class, new SplittableParDoTranslator(),
             Reshuffle.ViaRandomKey.class, arbitrarily,
             ViewPanes.class, new ViewPanesTranslator());
     byUrn =

@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -31,9 +32,13 @@ import org.apache.beam.sdk.coders.CoderRegistry;
 import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.runners.AppliedPTransform;
 import org.apache.beam.sdk.transforms.CombineFnBase.GlobalCombineFn;
+import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.TupleTag;
+import org.apache.beam.sdk.values.TupleTagList;
+import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
  * What a {@link TransformTranslator} works with, for the one transform it is translating: its
@@ -114,6 +119,64 @@ final class TranslationContext {
             pCollection.getName(),
             coderOrNull(pCollection),
             pCollection.getWindowingStrategy()));
+  }
+
+  /**
+   * A DoFn as this transform applies it, with those of its outputs that the pipeline has.
+   *
+   * @param sideInputs the views it may read, by the name it asks for them with
+   */
+  DoFnSpec doFnSpec(
+      DoFn<?, ?> doFn,
+      DoFnSchemaInformation schemaInformation,
+      PlanCollection input,
+      TupleTag<?> mainOutputTag,
+      TupleTagList additionalOutputTags,
+      Map<String, PCollectionView<?>> sideInputs) {
+    List<TupleTag<?>> tags = new ArrayList<>();
+    tags.add(mainOutputTag);
+    tags.addAll(additionalOutputTags.getAll());
+    List<TupleTag<?>> presentTags = new ArrayList<>();
+    List<PlanCollection> outputs = new ArrayList<>();
+    for (TupleTag<?> tag : tags) {
+      PCollection<?> pCollection = outputs().get(tag);
+      if (pCollection != null) {
+        presentTags.add(tag);
+        outputs.add(output(pCollection));
+      } else if (tag.equals(mainOutputTag)) {
+        throw new IllegalStateException(fullName() + " has no main output " + tag);
+      }
+    }
+    return new DoFnSpec(doFn, schemaInformation, input, presentTags, outputs, sideInputs);
+  }
+
+  /**
+   * Makes a collection that one step of this transform produces for the next one.
+   *
+   * @param role what it is, in a few words; part of its name
+   */
+  PlanCollection between(String role, Coder<?> coder, WindowingStrategy<?, ?> windowing) {
+    return builder.define(
+        new PlanCollection(
+            builder.nextCollectionIndex(), fullName() + " (" + role + ")", coder, windowing));
+  }
+
+  /**
+   * The input as it comes out of a {@link StableInputStep} put before this transform.
+   *
+   * @param byKey whether elements of a key have to keep their order among each other
+   * @return null if the input cannot be shuffled, which has been noted then
+   */
+  PlanCollection stableInput(PlanCollection input, boolean byKey) {
+    boolean shufflable = byKey ? requireKeyed(input) : requireCoder(input);
+    if (!shufflable) {
+      return null;
+    }
+    PlanCollection stable = between("stable input", input.coder(), input.windowingStrategy());
+    add(
+        new StableInputStep(
+            stepIndex(), fullName() + "/StableInput", levelBehind(input), byKey, input, stable));
+    return stable;
   }
 
   private static Coder<?> coderOrNull(PCollection<?> pCollection) {

@@ -31,24 +31,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
-import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
-import org.apache.beam.sdk.io.Read;
-import org.apache.beam.sdk.io.range.OffsetRange;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
 import org.apache.beam.sdk.state.ValueState;
 import org.apache.beam.sdk.testing.TestStream;
 import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.DoFn;
-import org.apache.beam.sdk.transforms.DoFn.BoundedPerElement;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.PTransform;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.View;
-import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindows;
@@ -75,12 +70,6 @@ class RefusalTest {
 
   private static PCollection<KV<String, String>> input(Pipeline pipeline) {
     return pipeline.apply("create", Create.of(KV.of("a", "b")));
-  }
-
-  private static <OutputT> Problem refusedDoFn(DoFn<KV<String, String>, OutputT> doFn) {
-    Problem problem = only(problems(pipeline -> input(pipeline).apply("bad", ParDo.of(doFn))));
-    assertThat(problem.transform(), startsWith("bad/ParMultiDo("));
-    return problem;
   }
 
   /** Nothing but a type for the DoFns below. */
@@ -112,56 +101,6 @@ class RefusalTest {
         startsWith(
             "uses state, timers or time-sorted input in the merging windows of "
                 + Sessions.class.getName()));
-  }
-
-  /** Has a restriction. */
-  @BoundedPerElement
-  static final class SplittableFn extends TestFn {
-    @GetInitialRestriction
-    public OffsetRange initialRestriction() {
-      return new OffsetRange(0, 1);
-    }
-
-    @ProcessElement
-    public void processElement(RestrictionTracker<OffsetRange, Long> tracker) {
-      while (tracker.tryClaim(0L)) {
-        return;
-      }
-    }
-  }
-
-  @Test
-  void splittableDoFnIsRefused() {
-    assertThat(
-        refusedDoFn(new SplittableFn()).reason(),
-        startsWith("DoFn " + SplittableFn.class.getName() + " is a splittable DoFn, which is not"));
-  }
-
-  /** Asks for stable input. */
-  static final class StableInputFn extends TestFn {
-    @RequiresStableInput
-    @ProcessElement
-    public void processElement() {}
-  }
-
-  @Test
-  void stableInputIsRefused() {
-    assertThat(
-        refusedDoFn(new StableInputFn()).reason(),
-        containsString("is marked @RequiresStableInput, which is not supported yet"));
-  }
-
-  /** Asks for a callback when its bundle is durable. */
-  static final class FinalizerFn extends TestFn {
-    @ProcessElement
-    public void processElement(BundleFinalizer finalizer) {
-      finalizer.afterBundleCommit(Instant.EPOCH, () -> {});
-    }
-  }
-
-  @Test
-  void bundleFinalizerIsRefused() {
-    assertThat(refusedDoFn(new FinalizerFn()).reason(), containsString("asks for a BundleFinalizer"));
   }
 
   @Test
@@ -199,17 +138,6 @@ class RefusalTest {
         equalTo(
             "StringUtf8Coder cannot encode the elements of the TestStream: cannot encode a null"
                 + " String"));
-  }
-
-  @Test
-  void sourceThatRequiresDedupingIsRefused() {
-    Problem problem =
-        only(
-            problems(
-                pipeline -> pipeline.apply("again", Read.from(new StringsSource(true)))));
-    assertThat(problem.transform(), equalTo("again"));
-    assertThat(problem.reason(), startsWith("reads " + StringsSource.class.getName() + ", which may"));
-    assertThat(problem.reason(), containsString("(requiresDeduping)"));
   }
 
   private static Problem refusedTrigger(Trigger trigger) {
@@ -335,10 +263,5 @@ class RefusalTest {
         @Element KV<String, Iterable<String>> element, OutputReceiver<KV<String, String>> output) {
       output.output(KV.of(element.getKey(), element.getValue().iterator().next()));
     }
-  }
-
-  @Test
-  void plainDoFnHasNoUnsupportedFeature() {
-    assertThat(DoFnFeatures.unsupported(new FirstFn()), hasSize(0));
   }
 }

@@ -51,6 +51,7 @@ import org.apache.beam.sdk.coders.SerializableCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.GenerateSequence;
+import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.runners.AppliedPTransform;
 import org.apache.beam.sdk.runners.TransformHierarchy;
@@ -80,6 +81,7 @@ import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionTuple;
 import org.apache.beam.sdk.values.TupleTag;
 import org.apache.beam.sdk.values.TupleTagList;
+import org.apache.beam.sdk.values.ValueWithRecordId.ValueWithRecordIdCoder;
 import org.apache.beam.sdk.values.WindowingStrategy;
 import org.joda.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -375,6 +377,22 @@ class StepTranslationTest {
             "BoundedReadSource",
             "UnboundedCountingSource",
             "ImpulseSource"));
+  }
+
+  @Test
+  void aSourceThatMayGiveARecordTwiceIsReadWithIdsThatADeduplicateStepTakesOff() {
+    Pipeline pipeline = pipeline();
+    pipeline.apply("again", Read.from(new PlanTesting.StringsSource(true)));
+
+    Plan plan = translate(pipeline);
+
+    ReadStep read = (ReadStep) step(plan, "again");
+    assertThat(read.source(), instanceOf(RecordIdSource.class));
+    assertThat(read.output().coder(), equalTo(ValueWithRecordIdCoder.of(StringUtf8Coder.of())));
+    DeduplicateStep deduplicate = (DeduplicateStep) step(plan, "again/Deduplicate");
+    assertThat(deduplicate.input(), equalTo(read.output()));
+    assertThat(deduplicate.output().coder(), equalTo(StringUtf8Coder.of()));
+    assertThat(deduplicate.level(), equalTo(1));
   }
 
   @Test

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -80,6 +81,7 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
   private final int split;
   private boolean withoutMarkCoder;
   private boolean failingMarkCoder;
+  private boolean withRecordIds;
   private Coder<String> outputCoder = StringUtf8Coder.of();
 
   private ScriptedSource(String name, List<List<Step>> scripts, int split) {
@@ -122,6 +124,12 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
     return this;
   }
 
+  /** The same source, one that may give a record twice: the id of a record is its value. */
+  public ScriptedSource withRecordIds() {
+    withRecordIds = true;
+    return this;
+  }
+
   /** Names another coder for the records. */
   public ScriptedSource withOutputCoder(Coder<String> coder) {
     outputCoder = coder;
@@ -136,6 +144,7 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
       ScriptedSource source = new ScriptedSource(name, scripts, part);
       source.withoutMarkCoder = withoutMarkCoder;
       source.failingMarkCoder = failingMarkCoder;
+      source.withRecordIds = withRecordIds;
       source.outputCoder = outputCoder;
       splits.add(source);
     }
@@ -150,6 +159,11 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
   @Override
   public @Nullable Coder<Mark> getCheckpointMarkCoder() {
     return withoutMarkCoder ? null : new MarkCoder(failingMarkCoder);
+  }
+
+  @Override
+  public boolean requiresDeduping() {
+    return withRecordIds;
   }
 
   @Override
@@ -321,6 +335,11 @@ public final class ScriptedSource extends UnboundedSource<String, ScriptedSource
         throw new NoSuchElementException();
       }
       return current.value();
+    }
+
+    @Override
+    public byte[] getCurrentRecordId() {
+      return getCurrent().getBytes(StandardCharsets.UTF_8);
     }
 
     @Override

@@ -55,6 +55,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
     } finally {
       report = metrics.epochEnded(epoch, runner.takeReports());
     }
+    runner.usedAttempts().epochDone(report);
     progress.epochDone(report);
     control.epochDone(report);
   }

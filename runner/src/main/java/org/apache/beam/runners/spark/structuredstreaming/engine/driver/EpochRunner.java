@@ -59,6 +59,7 @@ final class EpochRunner {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
   private final PipelineClock clock;
+  private final UsedAttempts usedAttempts = new UsedAttempts();
 
   EpochRunner(
       SparkSession session,
@@ -81,7 +82,13 @@ final class EpochRunner {
   void run(long epoch, Dataset<Row> data) {
     IncrementalExecution execution = (IncrementalExecution) data.queryExecution();
     EpochTasks tasks =
-        new EpochTasks(setup, reports, epoch, execution.runId(), processingTime(epoch, execution));
+        new EpochTasks(
+            setup,
+            reports,
+            epoch,
+            execution.runId(),
+            processingTime(epoch, execution),
+            usedAttempts.attempts());
     List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {
@@ -109,6 +116,11 @@ final class EpochRunner {
         epoch,
         previous.isDefined() ? previous.get().batchTimestampMs() : Long.MIN_VALUE,
         execution.offsetSeqMetadata().batchTimestampMs());
+  }
+
+  /** The attempts that callbacks of committed bundles are of. */
+  UsedAttempts usedAttempts() {
+    return usedAttempts;
   }
 
   /** Takes what tasks have reported since the last call, of failed attempts too. */

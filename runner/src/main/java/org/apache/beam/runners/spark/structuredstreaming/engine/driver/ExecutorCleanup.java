@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -43,9 +44,20 @@ final class ExecutorCleanup {
 
   private ExecutorCleanup() {}
 
-  /** Cleans up after the query has ended; returns when that is done or its time is over. */
-  static void run(SparkContext context, String runKey, String checkpointLocation) {
-    cleanThisJvm(runKey, checkpointLocation);
+  /**
+   * Cleans up after the query has ended; returns when that is done or its time is over.
+   *
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   * @param usedAttempts the task attempts whose callbacks are to run, if their epoch is committed
+   */
+  static void run(
+      SparkContext context,
+      String runKey,
+      String checkpointLocation,
+      long committedEpoch,
+      Set<Long> usedAttempts) {
+    Cleaning cleaning = new Cleaning(runKey, checkpointLocation, committedEpoch, usedAttempts);
+    cleaning.clean();
     if (context.isLocal() || context.isStopped()) {
       return;
     }
@@ -55,42 +67,47 @@ final class ExecutorCleanup {
     for (int i = 0; i < tasks; i++) {
       numbers.add(i);
     }
-    JavaFutureAction<Void> cleaning =
+    JavaFutureAction<Void> job =
         JavaSparkContext.fromSparkContext(context)
             .parallelize(numbers, tasks)
-            .foreachAsync(new Cleaning(runKey, checkpointLocation));
+            .foreachAsync(cleaning);
     try {
-      cleaning.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      job.get(LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      cleaning.cancel(true);
+      job.cancel(true);
       LOG.warn(
           "Executors could not be asked to close readers and tear down DoFns; they do so when these"
               + " have been idle for --readerIdleTimeoutMillis",
           e);
     } catch (InterruptedException e) {
-      cleaning.cancel(true);
+      job.cancel(true);
       Thread.currentThread().interrupt();
     }
   }
 
-  private static void cleanThisJvm(String runKey, String checkpointLocation) {
-    EngineRuntime.close(runKey);
-    BeamReaderCache.retireAll(checkpointLocation);
-  }
-
-  /** Runs on executors. */
+  /** Cleans up in one JVM; sent to executors. */
   private static final class Cleaning implements VoidFunction<Integer>, Serializable {
     private final String runKey;
     private final String checkpointLocation;
+    private final long committedEpoch;
+    private final Set<Long> usedAttempts;
 
-    Cleaning(String runKey, String checkpointLocation) {
+    Cleaning(
+        String runKey, String checkpointLocation, long committedEpoch, Set<Long> usedAttempts) {
       this.runKey = runKey;
       this.checkpointLocation = checkpointLocation;
+      this.committedEpoch = committedEpoch;
+      this.usedAttempts = Set.copyOf(usedAttempts);
+    }
+
+    void clean() {
+      EngineRuntime.close(runKey, committedEpoch, usedAttempts);
+      BeamReaderCache.retireAll(checkpointLocation);
     }
 
     @Override
     public void call(Integer number) {
-      cleanThisJvm(runKey, checkpointLocation);
+      clean();
     }
   }
 }

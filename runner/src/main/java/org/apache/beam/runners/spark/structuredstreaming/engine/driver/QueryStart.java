@@ -67,6 +67,7 @@ final class QueryStart {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports = new ReportAccumulator();
   private final CompletableFuture<Throwable> terminated = new CompletableFuture<>();
+  private UsedAttempts usedAttempts = new UsedAttempts();
   private StreamingQuery query;
 
   private QueryStart(
@@ -117,6 +118,7 @@ final class QueryStart {
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
     EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock);
+    start.usedAttempts = runner.usedAttempts();
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
@@ -125,7 +127,7 @@ final class QueryStart {
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
-      start.cleanUp();
+      start.cleanUp(-1);
       throw e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
     }
   }
@@ -172,11 +174,16 @@ final class QueryStart {
     terminated.join();
   }
 
-  /** Removes everything that this start put into driver and executors. The query has ended. */
-  void cleanUp() {
+  /**
+   * Removes everything that this start put into driver and executors. The query has ended.
+   *
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   */
+  void cleanUp(long committedEpoch) {
     EngineSinkProvider.unregister(runKey);
     BeamSourceRegistry.unregister(runKey);
-    ExecutorCleanup.run(session.sparkContext(), runKey, checkpoint.location());
+    ExecutorCleanup.run(
+        session.sparkContext(), runKey, checkpoint.location(), committedEpoch, usedAttempts.attempts());
     AccumulatorContext$.MODULE$.remove(reports.id());
     if (!session.sparkContext().isStopped()) {
       setup.destroy();

@@ -312,6 +312,7 @@ public final class StreamingPipeline {
    */
   private Throwable awaitQuery() throws InterruptedException {
     QueryStart start = current;
+    long committedEpoch = -1;
     try {
       start.awaitEnding();
       start.end();
@@ -319,10 +320,11 @@ public final class StreamingPipeline {
         progressOfEarlierStart = start.query().lastProgress();
       }
       // The round for the next epoch, which would tell of the last one's commit, has not come.
-      metrics.committedUpTo(checkpoint.lastCommittedEpoch(session));
+      committedEpoch = checkpoint.lastCommittedEpoch(session);
+      metrics.committedUpTo(committedEpoch);
       return start.terminated().join();
     } finally {
-      start.cleanUp();
+      start.cleanUp(committedEpoch);
     }
   }
 

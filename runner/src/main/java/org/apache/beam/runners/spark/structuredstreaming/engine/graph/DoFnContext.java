@@ -17,11 +17,14 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.apache.beam.runners.core.SideInputReader;
 import org.apache.beam.runners.core.StateInternals;
 import org.apache.beam.runners.core.StepContext;
 import org.apache.beam.runners.core.TimerInternals;
+import org.apache.beam.sdk.transforms.DoFn.BundleFinalizer;
 
 /**
  * What a DoFn that lives across epochs reaches of the present one: the state and timers of the key
@@ -30,6 +33,7 @@ import org.apache.beam.runners.core.TimerInternals;
  */
 public final class DoFnContext implements StepContext {
   private final String fullName;
+  private final List<BundleCallback> callbacks = new ArrayList<>();
   private final BoundSideInputs sideInputs = new BoundSideInputs();
   private StateInternals state;
   private TimerInternals timers;
@@ -59,6 +63,27 @@ public final class DoFnContext implements StepContext {
     sideInputs.unbind();
     state = null;
     timers = null;
+  }
+
+  boolean hasCallbacks() {
+    return !callbacks.isEmpty();
+  }
+
+  /** Callbacks asked for since the last call. */
+  List<BundleCallback> takeCallbacks() {
+    if (callbacks.isEmpty()) {
+      return List.of();
+    }
+    List<BundleCallback> taken = List.copyOf(callbacks);
+    callbacks.clear();
+    return taken;
+  }
+
+  /** Keeps what it is told for {@link #takeCallbacks}. */
+  @Override
+  public BundleFinalizer bundleFinalizer() {
+    return (expiry, callback) ->
+        callbacks.add(new BundleCallback(fullName, expiry.getMillis(), callback));
   }
 
   @Override

@@ -26,6 +26,7 @@ import java.util.Map;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.AssignWindowsStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DoFnSpec;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import org.apache.beam.runners.spark.structuredstreaming.translation.FlattenStep;
@@ -35,6 +36,8 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
@@ -100,6 +103,11 @@ public final class LevelGraph {
     return output;
   }
 
+  /** Partitions of every level but 0. */
+  public int parallelism() {
+    return parallelism;
+  }
+
   public TaskMetrics metrics() {
     return metrics;
   }
@@ -158,6 +166,20 @@ public final class LevelGraph {
     output.closeAll();
   }
 
+  /** Whether {@link #takeCallbacks} has any. */
+  public boolean hasCallbacks() {
+    return doFnsOfRoots.values().stream().anyMatch(doFn -> doFn.context().hasCallbacks())
+        || fusedDoFns.stream().anyMatch(doFn -> doFn.context().hasCallbacks());
+  }
+
+  /** What DoFns have asked to be called back for since the last call. */
+  public List<BundleCallback> takeCallbacks() {
+    List<BundleCallback> taken = new ArrayList<>();
+    doFnsOfRoots.values().forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
+    fusedDoFns.forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
+    return taken;
+  }
+
   /** Elements sent on each edge since the last call, by the edge's index. */
   public long[] takeSent() {
     long[] sent = new long[plan.edges().size()];
@@ -212,6 +234,8 @@ public final class LevelGraph {
         doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
       } else if (root instanceof SideInputParDoStep parDo) {
         doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      } else if (root instanceof SplittableParDoStep parDo) {
+        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
       }
     }
   }
@@ -250,8 +274,17 @@ public final class LevelGraph {
 
   private EdgeSender sender(EdgeChannel channel, int taskIndex) {
     Step target = channel.edge().target();
-    if (target instanceof RedistributeStep || target instanceof SideInputParDoStep) {
-      return new RedistributeSender(channel, taskIndex);
+    if (target instanceof RedistributeStep redistribute) {
+      return new RedistributeSender(channel, redistribute.byKey(), taskIndex);
+    }
+    if (target instanceof SideInputParDoStep) {
+      return new RedistributeSender(channel, false, taskIndex);
+    }
+    if (target instanceof StableInputStep stable) {
+      return new RedistributeSender(channel, stable.byKey(), taskIndex);
+    }
+    if (target instanceof DeduplicateStep) {
+      return new RecordIdSender(channel);
     }
     if (target instanceof CombineStep combine && combine.lifted()) {
       return new LiftedCombineSender(channel, metrics);
@@ -259,7 +292,7 @@ public final class LevelGraph {
     if (target instanceof ViewStep) {
       return new ViewSender(channel);
     }
-    if (target instanceof StatefulParDoStep) {
+    if (target instanceof StatefulParDoStep || target instanceof SplittableParDoStep) {
       return new KeyedElementSender(channel);
     }
     return new GroupingSender(channel);

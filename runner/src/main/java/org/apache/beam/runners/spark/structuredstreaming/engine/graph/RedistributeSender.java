@@ -20,8 +20,6 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 import java.io.IOException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
-import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
-import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.WindowedValue;
@@ -38,15 +36,14 @@ final class RedistributeSender extends EdgeSender {
   private int nextPartition;
 
   /**
+   * @param byKey whether elements of a key have to meet
    * @param firstPartition where this task starts dealing elements that need not meet by key
    */
   @SuppressWarnings("unchecked") // elements are untyped between steps
-  RedistributeSender(EdgeChannel channel, int firstPartition) {
+  RedistributeSender(EdgeChannel channel, boolean byKey, int firstPartition) {
     super(channel);
-    KeyedStep step = channel.edge().target();
-    boolean byKey = step instanceof RedistributeStep redistribute && redistribute.byKey();
     this.elementCoder = channel.edge().collection().windowedValueCoder();
-    this.keyCoder = byKey ? (Coder<Object>) step.keyCoder() : null;
+    this.keyCoder = byKey ? (Coder<Object>) channel.edge().target().keyCoder() : null;
     this.nextPartition = Math.floorMod(firstPartition, channel.parallelism());
   }
 

@@ -18,15 +18,19 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
@@ -68,6 +72,35 @@ public final class KeyedStepRunners {
               view, container, stepRows, sideInputs.materialized(), processingTimeMillis);
       sideInputs.add(runner);
       return runner;
+    }
+    if (step instanceof DeduplicateStep deduplicate) {
+      long retention =
+          options.as(SparkStructuredStreamingPipelineOptions.class).getRecordIdRetentionMillis();
+      return new DeduplicateRunner(
+          deduplicate,
+          graph.receiver(step.output()),
+          container,
+          stepRows,
+          processingTimeMillis,
+          retention);
+    }
+    if (step instanceof StableInputStep stable) {
+      return new StableInputRunner(
+          stable, graph.receiver(step.output()), container, stepRows, processingTimeMillis);
+    }
+    if (step instanceof SplittableParDoStep parDo) {
+      TurnBudget budget =
+          TurnBudget.of(
+              options.as(SparkStructuredStreamingPipelineOptions.class), graph.parallelism());
+      return new SplittableParDoRunner(
+          parDo,
+          graph.doFn(parDo),
+          container,
+          stepRows,
+          options,
+          sideInputs,
+          processingTimeMillis,
+          budget);
     }
     if (step instanceof StatefulParDoStep parDo) {
       return new StatefulParDoRunner(

@@ -68,6 +68,7 @@ public final class EngineRuntime {
   private final PipelineOptions options;
   private final List<Deque<IdleGraph>> idle = new ArrayList<>();
   private final Set<StateStoreProviderId> stores = new HashSet<>();
+  private final BundleCallbacks callbacks = new BundleCallbacks();
   private final MaterializedViews materializedViews = new MaterializedViews();
   private ScheduledFuture<?> sweep;
   private boolean closed;
@@ -101,12 +102,20 @@ public final class EngineRuntime {
    * Ends a run in this JVM: tears down what is idle; tasks still running tear down their own.
    *
    * @param runKey a run, known here or not
+   * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
+   * @param usedAttempts the task attempts whose callbacks are to run, if their epoch is committed
    */
-  public static void close(String runKey) {
+  public static void close(String runKey, long committedEpoch, Set<Long> usedAttempts) {
     EngineRuntime runtime = RUNTIMES.remove(runKey);
     if (runtime != null) {
+      runtime.callbacks.committed(committedEpoch, usedAttempts, System.currentTimeMillis());
       runtime.closeGraphs();
     }
+  }
+
+  /** What bundles here have asked to be called back for. */
+  BundleCallbacks callbacks() {
+    return callbacks;
   }
 
   Plan plan() {

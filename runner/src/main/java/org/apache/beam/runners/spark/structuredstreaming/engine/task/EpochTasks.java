@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.io.Serializable;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
@@ -32,24 +33,28 @@ public final class EpochTasks implements Serializable {
   private final long epoch;
   private final UUID queryRunId;
   private final long processingTimeMillis;
+  private final Set<Long> usedAttempts;
   private final int parallelism;
   private final String stateLocation;
 
   /**
    * @param queryRunId of the query's current start
    * @param processingTimeMillis what the epoch's processing time is, the same for all its tasks
+   * @param usedAttempts of the epochs before, the task attempts whose callbacks are to run
    */
   public EpochTasks(
       Broadcast<EngineSetup> setup,
       ReportAccumulator reports,
       long epoch,
       UUID queryRunId,
-      long processingTimeMillis) {
+      long processingTimeMillis,
+      Set<Long> usedAttempts) {
     this.setup = setup;
     this.reports = reports;
     this.epoch = epoch;
     this.queryRunId = queryRunId;
     this.processingTimeMillis = processingTimeMillis;
+    this.usedAttempts = Set.copyOf(usedAttempts);
     this.parallelism = setup.value().parallelism();
     this.stateLocation = setup.value().stateLocation();
   }
@@ -67,7 +72,7 @@ public final class EpochTasks implements Serializable {
   }
 
   LevelTask sourceTask(int partition, TaskContext context, Iterator<InternalRow> rows) {
-    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    EngineRuntime runtime = runtime();
     return new SourceTask(address(0, partition), runtime, context, reports, rows).start();
   }
 
@@ -76,13 +81,20 @@ public final class EpochTasks implements Serializable {
       int partition,
       TaskContext context,
       Iterator<Product2<Object, Object>> blocks) {
-    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    EngineRuntime runtime = runtime();
     TaskAddress address = address(level, partition);
     PartitionState state =
         PartitionState.isNeeded(runtime.plan().levels().get(level))
             ? PartitionState.open(address, setup.value(), runtime)
             : null;
     return new KeyedTask(address, runtime, context, reports, blocks, state).start();
+  }
+
+  /** The runtime, which hears here that the epoch before is committed: else there were no task. */
+  private EngineRuntime runtime() {
+    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    runtime.callbacks().committed(epoch - 1, usedAttempts, System.currentTimeMillis());
+    return runtime;
   }
 
   private TaskAddress address(int level, int partition) {

@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.BundleCallback;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
@@ -123,7 +124,9 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     try {
       release(succeeded);
     } finally {
+      List<BundleCallback> callbacks = graph.takeCallbacks();
       if (succeeded) {
+        runtime.callbacks().add(address, context.taskAttemptId(), callbacks);
         runtime.release(address.level(), graph);
       } else {
         graph.output().reset();
@@ -142,6 +145,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
         succeeded,
         succeeded ? sourceReport() : null,
         succeeded ? stepStatistics() : List.of(),
+        graph.hasCallbacks(),
         graph.metrics().containers());
   }
 }

@@ -30,6 +30,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatis
  * @param succeeded false for an attempt that failed: it adds to attempted metrics only
  * @param source what was read, null but on level 0
  * @param steps the level's keyed steps, empty on level 0
+ * @param asksForCallbacks whether its bundles have asked to be called back for their commit
  */
 public record TaskReport(
     long epoch,
@@ -39,5 +40,6 @@ public record TaskReport(
     boolean succeeded,
     SourceReport source,
     List<StepStatistics> steps,
+    boolean asksForCallbacks,
     MetricsContainerStepMap metrics)
     implements Serializable {}

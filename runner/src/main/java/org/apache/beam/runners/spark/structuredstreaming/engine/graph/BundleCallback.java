@@ -1,0 +1,35 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
+
+import java.util.Objects;
+import org.apache.beam.sdk.transforms.DoFn.BundleFinalizer;
+
+/**
+ * What a DoFn has asked to be called back for when its bundle is committed.
+ *
+ * @param stepFullName the transform that asked
+ * @param expiryMillis when, by the clock of the wall, the callback is of no use any more
+ */
+public record BundleCallback(
+    String stepFullName, long expiryMillis, BundleFinalizer.Callback callback) {
+  public BundleCallback {
+    Objects.requireNonNull(stepFullName, "stepFullName");
+    Objects.requireNonNull(callback, "callback");
+  }
+}
