@@ -17,8 +17,16 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming;
 
+import java.util.regex.Pattern;
+
 /** Checks the values of options that Beam's own validation knows nothing of. */
 final class OptionsValidator {
+  /** The masters of Spark's own; those of cluster managers that are plugged in have a scheme. */
+  private static final Pattern MASTER =
+      Pattern.compile(
+          "local|local\\[\\s*([0-9]+|\\*)\\s*(,\\s*[0-9]+\\s*)?]"
+              + "|local-cluster\\[(\\s*[0-9]+\\s*,){2}\\s*[0-9]+\\s*]|yarn|[a-z][a-z0-9+.-]*://.+");
+
   private OptionsValidator() {}
 
   /**
@@ -48,6 +56,17 @@ final class OptionsValidator {
       throw new IllegalArgumentException(
           "--sparkMaster is empty: name a Spark master, such as local[*], or set"
               + " --useActiveSparkSession.");
+    }
+    if (!options.getUseActiveSparkSession() && !MASTER.matcher(options.getSparkMaster()).matches()) {
+      throw new IllegalArgumentException(
+          "--sparkMaster=" + options.getSparkMaster()
+              + " is no master that Spark knows: give one such as local[*], local[2], yarn,"
+              + " spark://host:7077 or k8s://https://host:6443.");
+    }
+    if (options.getCheckpointDir() != null && options.getCheckpointDir().isBlank()) {
+      throw new IllegalArgumentException(
+          "--checkpointDir is empty: name a directory, or leave the option out for a temporary one on"
+              + " a local master.");
     }
   }
 

@@ -68,7 +68,7 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
         duration.getMillis() > 0 ? Duration.ofMillis(duration.getMillis()) : null;
     State state = await(limit);
     if (state == State.FAILED) {
-      throw new PipelineExecutionException(pipeline.failure());
+      throw pipeline.executionException();
     }
     return state;
   }

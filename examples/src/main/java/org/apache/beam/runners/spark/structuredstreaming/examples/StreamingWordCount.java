@@ -18,6 +18,8 @@
 package org.apache.beam.runners.spark.structuredstreaming.examples;
 
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
@@ -32,7 +34,6 @@ import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.joda.time.Duration;
-import org.joda.time.Instant;
 
 /**
  * Counts words in windows of event time while text files are replayed, and writes a file for every
@@ -48,11 +49,28 @@ public final class StreamingWordCount {
 
   /** Runs the example; see {@link StreamingWordCountOptions} for its arguments. */
   public static void main(String[] args) {
+    int exitCode = runAndReport(System.err, args);
+    if (exitCode != 0) {
+      System.exit(exitCode);
+    }
+  }
+
+  /**
+   * Runs the example to its end. What the user can put right, wrong arguments, unfit directories and
+   * checkpoints, is said in one line; a pipeline that fails throws.
+   *
+   * @return 0 for success, 1 for what was said
+   */
+  static int runAndReport(PrintStream errors, String... args) {
     try {
       run(args);
-    } catch (IllegalArgumentException | IOException e) {
-      System.err.println("StreamingWordCount: " + e.getMessage());
-      System.exit(1);
+      return 0;
+    } catch (IllegalArgumentException
+        | IllegalStateException
+        | IOException
+        | UncheckedIOException e) {
+      errors.println("StreamingWordCount: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
+      return 1;
     }
   }
 
@@ -60,13 +78,16 @@ public final class StreamingWordCount {
    * Runs the example to its end.
    *
    * @return the state the pipeline has ended in
-   * @throws IllegalArgumentException if an argument is wrong or an input file is missing
+   * @throws IllegalArgumentException if an argument is wrong, an input file is missing or the output
+   *     directory cannot be written
+   * @throws IllegalStateException if the checkpoint cannot be gone on with
    */
   static PipelineResult.State run(String... args) throws IOException {
     StreamingWordCountOptions options = options(args);
     WindowFiles files = new WindowFiles(options.getOutput());
     String checkpoint = options.as(SparkStructuredStreamingPipelineOptions.class).getCheckpointDir();
     Pipeline pipeline = pipeline(options);
+    files.checkWritable();
     if (checkpoint == null) {
       // A run of its own, which continues none: it is not to be mixed with an earlier one.
       files.deleteAll();
@@ -84,12 +105,13 @@ public final class StreamingWordCount {
     PipelineResult.State state = result.waitUntilFinish();
     if (state == PipelineResult.State.DONE) {
       files.deleteUnfinished();
-      System.out.println("Done: " + files.count() + " windows in " + files);
+      System.out.println("Done: " + Counted.of(files.count(), "window") + " in " + files);
     }
     return state;
   }
 
   private static StreamingWordCountOptions options(String... args) {
+    ExampleArguments.checkForm(args);
     PipelineOptionsFactory.register(StreamingWordCountOptions.class);
     boolean runnerGiven =
         Arrays.stream(args).anyMatch(arg -> arg.equals(RUNNER) || arg.startsWith(RUNNER + "="));
@@ -100,10 +122,7 @@ public final class StreamingWordCount {
                 .toArray(String[]::new);
     StreamingWordCountOptions options =
         PipelineOptionsFactory.fromArgs(all).withValidation().as(StreamingWordCountOptions.class);
-    if (options.getWindowSeconds() <= 0) {
-      throw new IllegalArgumentException(
-          "--windowSeconds=" + options.getWindowSeconds() + " must be more than 0.");
-    }
+    ExampleArguments.checkValues(options);
     return options;
   }
 
@@ -116,7 +135,7 @@ public final class StreamingWordCount {
             Read.from(
                 ReplayedTextSource.of(
                     options.getInput(),
-                    Instant.parse(options.getStartTime()),
+                    ExampleArguments.startTime(options),
                     options.getLineIntervalMillis())))
         .apply("SplitIntoWords", ParDo.of(new SplitIntoWords()))
         .apply(

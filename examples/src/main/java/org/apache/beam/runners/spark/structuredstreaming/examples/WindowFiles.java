@@ -84,6 +84,26 @@ final class WindowFiles {
     return file.toString();
   }
 
+  /**
+   * Makes the directory, if it is not there, and checks that files can be written in it.
+   *
+   * @throws IllegalArgumentException if they cannot
+   */
+  void checkWritable() {
+    ResourceId probe =
+        directory.resolve(
+            UNFINISHED_PREFIX + UUID.randomUUID() + SUFFIX, StandardResolveOptions.RESOLVE_FILE);
+    try {
+      FileSystems.create(probe, MimeTypes.TEXT).close();
+      delete(List.of(probe));
+    } catch (IOException | RuntimeException e) {
+      throw new IllegalArgumentException(
+          "--output=" + directory + " cannot be written to (" + e.getMessage()
+              + "). Name a directory that is not there yet, or one that you may write to.",
+          e);
+    }
+  }
+
   /** Number of files there are. */
   int count() throws IOException {
     return find(directory + PREFIX + "*" + SUFFIX).size();

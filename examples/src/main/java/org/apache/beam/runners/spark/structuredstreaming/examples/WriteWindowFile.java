@@ -72,8 +72,8 @@ final class WriteWindowFile extends DoFn<KV<String, Iterable<KV<String, Long>>>,
             .map(entry -> shorten(entry.getKey()) + " " + entry.getValue())
             .collect(Collectors.joining(", "));
     out.println(
-        "[" + window.start() + " .. " + window.end() + ")  " + words + " words, " + counts.size()
-            + " different: " + most + (counts.size() > WORDS_PRINTED ? ", ..." : ""));
+        "[" + window.start() + " .. " + window.end() + ")  " + Counted.of(words, "word") + ", "
+            + counts.size() + " different: " + most + (counts.size() > WORDS_PRINTED ? ", ..." : ""));
   }
 
   private static String shorten(String word) {

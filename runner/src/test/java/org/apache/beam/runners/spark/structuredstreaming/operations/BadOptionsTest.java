@@ -104,10 +104,68 @@ class BadOptionsTest {
 
   @Test
   void anUnknownMasterIsRefused() {
-    Runs.stopSession();
+    for (String master : List.of("locl", "locl[2]", "local[]", "local[2", "local-cluster[2]", "yarn-")) {
+      assertThat(
+          refusal(
+              IllegalArgumentException.class,
+              "--sparkMaster=" + master,
+              "--checkpointDir=" + directory),
+          allOf(containsString("--sparkMaster=" + master), containsString("local[2]")));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "local",
+        "local[*]",
+        "local[*, 3]",
+        "local-cluster[2,1,1024]",
+        "local-cluster[ 2 , 1 , 1024 ]",
+        "yarn",
+        "spark://one:7077,two:7077",
+        "k8s://https://host:6443"
+      })
+  void mastersThatSparkKnowsAreAccepted(String master) {
     assertThat(
-        refusal(IllegalStateException.class, "--sparkMaster=locl[2]", "--checkpointDir=" + directory),
-        allOf(containsString("locl[2]"), containsString("--sparkMaster")));
+        PipelineRunner.fromOptions(Runs.options("--sparkMaster=" + master))
+            instanceof SparkStructuredStreamingRunner,
+        is(true));
+  }
+
+  @Test
+  void anEmptyCheckpointDirectoryIsRefused() {
+    assertThat(
+        refusal(IllegalArgumentException.class, "--checkpointDir="),
+        containsString("--checkpointDir is empty"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {".DS_Store", ".profile", ".git/HEAD", "beam/sources/x", "beam/.hidden"})
+  void aDirectoryWithHiddenFilesOfOthersIsRefused(String file) throws Exception {
+    Files.createDirectories(directory.resolve(file).getParent());
+    Files.writeString(directory.resolve(file), "content");
+    assertThat(
+        refusal(IllegalStateException.class, "--checkpointDir=" + directory),
+        allOf(
+            containsString("holds " + file.split("/", 2)[0]),
+            containsString("not a checkpoint of this runner")));
+  }
+
+  @Test
+  void aDirectoryWithWhatAnInterruptedStartHasLeftIsTaken() throws Exception {
+    Files.createDirectory(directory.resolve("beam"));
+    for (String left :
+        List.of(
+            ".beam-write-check-1",
+            "..beam-write-check-1.crc",
+            "..beam-write-check-1.2.tmp",
+            "beam/.plan.3.tmp",
+            "beam/..plan.3.tmp.crc")) {
+      Files.writeString(directory.resolve(left), "");
+    }
+    assertThat(
+        pipeline("--checkpointDir=" + directory).run().waitUntilFinish(), is(State.DONE));
   }
 
   @Test

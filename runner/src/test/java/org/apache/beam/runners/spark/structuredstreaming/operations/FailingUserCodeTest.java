@@ -237,7 +237,7 @@ class FailingUserCodeTest {
   @ParameterizedTest
   @EnumSource(
       value = Feed.Point.class,
-      names = {"DECODE_MARK", "CLOSE"},
+      names = {"DECODE_MARK", "CLOSE", "GET_MARK_CODER"},
       mode = EnumSource.Mode.EXCLUDE)
   void aSource(Feed.Point point) {
     Feed feed = Feed.of(1, 2, 3).end().failAt(point, Faults.Injected::new);
@@ -250,6 +250,32 @@ class FailingUserCodeTest {
     assertThat(
         collected.list().subList(before, collected.list().size()), is(List.<Object>of(1L, 2L, 3L)));
     assertThat(feed.closed(), is(feed.opened()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"GET_TIMESTAMP", "GET_WATERMARK"})
+  void aReaderThatReturnsNullIsToldSo(Feed.Point point) {
+    Feed feed = Feed.of(1, 2, 3).end().returnNullAt(point);
+    Collected<Long> collected = new Collected<>();
+    SparkStructuredStreamingPipelineResult result = Runs.start(source(feed, collected));
+    Throwable cause =
+        assertThrows(PipelineExecutionException.class, result::waitUntilFinish).getCause();
+    String method = point == Feed.Point.GET_TIMESTAMP ? "getCurrentTimestamp" : "getWatermark";
+    assertThat(cause.getMessage(), containsString(method + " of "));
+    assertThat(cause.getMessage(), containsString("FeedReader returned null"));
+    assertThat(cause.getSuppressed()[0].getMessage(), containsString("Numbers"));
+    feed.failNoMore();
+    assertGoesOn(source(feed, collected));
+  }
+
+  @Test
+  void aSourceThatFailsToGiveItsMarkCoderIsNamed() {
+    Feed feed = Feed.of(1).end();
+    Pipeline pipeline = source(feed, new Collected<>());
+    feed.failAt(Feed.Point.GET_MARK_CODER, Faults.Injected::new);
+    IllegalStateException refused = assertThrows(IllegalStateException.class, pipeline::run);
+    assertThat(refused.getMessage(), containsString("Numbers: getCheckpointMarkCoder of "));
+    assertThat(refused.getCause(), instanceOf(Faults.Injected.class));
   }
 
   @Test

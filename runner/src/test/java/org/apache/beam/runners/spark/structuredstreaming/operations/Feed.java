@@ -53,6 +53,7 @@ final class Feed {
   private final AtomicInteger closed = new AtomicInteger();
   private boolean ended;
   private volatile Point failingPoint;
+  private volatile Point nullPoint;
   private volatile Supplier<? extends Throwable> failure;
 
   /** A method of the source, its reader or its mark's coder. */
@@ -65,6 +66,7 @@ final class Feed {
     GET_TIMESTAMP,
     GET_WATERMARK,
     GET_MARK,
+    GET_MARK_CODER,
     CLOSE,
     ENCODE_MARK,
     DECODE_MARK
@@ -101,6 +103,13 @@ final class Feed {
 
   void failNoMore() {
     failingPoint = null;
+    nullPoint = null;
+  }
+
+  /** Lets a method of the source or its reader return null. */
+  Feed returnNullAt(Point point) {
+    nullPoint = point;
+    return this;
   }
 
   int opened() {
@@ -186,7 +195,8 @@ final class Feed {
 
     @Override
     public Coder<Mark> getCheckpointMarkCoder() {
-      return new MarkCoder();
+      FEEDS.get(id).reached(Point.GET_MARK_CODER);
+      return FEEDS.get(id).nullPoint == Point.GET_MARK_CODER ? null : new MarkCoder();
     }
 
     @Override
@@ -239,19 +249,19 @@ final class Feed {
     @Override
     public Instant getCurrentTimestamp() {
       feed.reached(Point.GET_TIMESTAMP);
-      return Instant.ofEpochMilli(feed.get(read - 1));
+      return feed.nullPoint == Point.GET_TIMESTAMP ? null : Instant.ofEpochMilli(feed.get(read - 1));
     }
 
     @Override
     public Instant getWatermark() {
       feed.reached(Point.GET_WATERMARK);
-      return feed.watermark(read);
+      return feed.nullPoint == Point.GET_WATERMARK ? null : feed.watermark(read);
     }
 
     @Override
     public CheckpointMark getCheckpointMark() {
       feed.reached(Point.GET_MARK);
-      return new Mark(feed.id, read);
+      return feed.nullPoint == Point.GET_MARK ? null : new Mark(feed.id, read);
     }
 
     @Override

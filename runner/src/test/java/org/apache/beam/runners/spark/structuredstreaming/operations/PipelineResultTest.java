@@ -28,12 +28,15 @@ import static org.hamcrest.Matchers.lessThan;
 import static org.hamcrest.Matchers.nullValue;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.PipelineRegistry;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult.State;
@@ -182,12 +185,15 @@ class PipelineResultTest {
         assertThrows(PipelineExecutionException.class, result::waitUntilFinish);
     assertThat(result.getState(), is(State.FAILED));
     assertThat(failure.getCause(), thrown.isExpected());
-    if (thrown != Thrown.STACK_OVERFLOW) {
-      // The JVM makes that one without room for others to join it.
-      assertThat(
-          List.of(failure.getCause().getSuppressed()),
-          hasItem(hasProperty("message", containsString("Fails/"))));
-    }
+    // The JVM makes the stack overflow without room for others to join it.
+    Throwable named = thrown == Thrown.STACK_OVERFLOW ? failure : failure.getCause();
+    assertThat(
+        List.of(named.getSuppressed()),
+        hasItem(hasProperty("message", containsString("Fails/"))));
+    StringWriter logged = new StringWriter();
+    String name = pipeline.getOptions().getJobName();
+    PipelineRegistry.find(name).orElseThrow().failure().printStackTrace(new PrintWriter(logged));
+    assertThat(logged.toString(), containsString("Fails/"));
     assertThat(failure.getCause().getStackTrace().length, greaterThan(0));
   }
 

@@ -179,6 +179,63 @@ class CheckpointTest {
     everyDamageIsNamedAndMendable("damaged-marks", "1-[0-9]+");
   }
 
+  /** Whoever reads the message finds the path, and what to do about it. */
+  private void everyDamageOfSparksIsNamedAndMendable(String name, String part, String fileName)
+      throws IOException {
+    RecoveryPipeline pipeline = new RecoveryPipeline(name, directory, Set.of(), Set.of());
+    RestartHarness harness = harness(pipeline);
+    runTwoEpochs(harness);
+    Path parent = harness.checkpoint().resolve(part);
+    List<Path> files =
+        files(parent).stream()
+            .filter(file -> parent.relativize(file).toString().matches(fileName))
+            .toList();
+    assertThat(files, not(empty()));
+    for (Damage damage : Damage.values()) {
+      Map<Path, byte[]> before = change(files, damage.change);
+      String failure = failureText(harness);
+      assertThat(failure, containsString(parent.toString()));
+      assertThat(failure, containsString("another --checkpointDir"));
+      restore(before);
+    }
+    harness.runToTheEnd();
+    pipeline.assertExact();
+  }
+
+  @Test
+  void damagedLogsOfSparksAreNamed() throws IOException {
+    everyDamageOfSparksIsNamedAndMendable("damaged-offsets", "offsets", "[0-9]+");
+  }
+
+  @Test
+  void damagedStateIsNamedByLevelPartitionVersionAndDirectory() throws IOException {
+    everyDamageOfSparksIsNamedAndMendable(
+        "damaged-state", "state/1", "[0-9]+/[0-9]+\\.(changelog|delta|zip|snapshot)");
+  }
+
+  @Test
+  void aDamagedSchemaOfTheStateIsNamed() throws IOException {
+    everyDamageOfSparksIsNamedAndMendable("damaged-schema", "state/1", ".*_metadata/schema");
+  }
+
+  @Test
+  void withoutItsOffsetsACheckpointIsNotReadFromTheBeginning() throws IOException {
+    RecoveryPipeline pipeline = new RecoveryPipeline("no-offsets", directory, Set.of(), Set.of());
+    RestartHarness harness = harness(pipeline);
+    runTwoEpochs(harness);
+    List<Path> offsets = files(harness.checkpoint().resolve("offsets"));
+    Map<Path, byte[]> before = change(offsets, bytes -> bytes);
+    for (Path file : offsets) {
+      Files.deleteIfExists(file);
+    }
+    List<Path> all = files(harness.checkpoint());
+    assertThat(failureText(harness), containsString("offsets/"));
+    assertThat(files(harness.checkpoint()), is(all));
+    restore(before);
+    harness.runToTheEnd();
+    pipeline.assertExact();
+  }
+
   /** Newer versions are told from damage: whoever reads the message is to use a newer runner. */
   @Test
   void filesOfANewerVersionAreRefused() throws IOException {
@@ -189,28 +246,21 @@ class CheckpointTest {
     Path plan = own.stream().filter(file -> file.endsWith("plan")).findAny().orElseThrow();
     Path splits = own.stream().filter(file -> file.endsWith("splits")).findAny().orElseThrow();
 
-    Map<Path, byte[]> before =
-        change(
-            List.of(plan),
-            bytes ->
-                new String(bytes, StandardCharsets.UTF_8)
-                    .replaceFirst(" v1\n", " v2\n")
-                    .getBytes(StandardCharsets.UTF_8));
-    assertThat(failureText(harness), containsString(plan.toString()));
-    restore(before);
-    // The version of a source's file is behind eight bytes of magic and one of kind.
-    before =
-        change(
-            List.of(splits),
-            bytes -> {
-              byte[] newer = bytes.clone();
-              newer[12] = 9;
-              return newer;
-            });
-    String failure = failureText(harness);
-    assertThat(failure, containsString(splits.toString()));
-    assertThat(failure, containsString("version is 9"));
-    restore(before);
+    for (Path file : List.of(plan, splits)) {
+      // The version is behind eight bytes of magic and one of kind.
+      Map<Path, byte[]> before =
+          change(
+              List.of(file),
+              bytes -> {
+                byte[] newer = bytes.clone();
+                newer[12] = 9;
+                return newer;
+              });
+      String failure = failureText(harness);
+      assertThat(failure, containsString(file.toString()));
+      assertThat(failure, containsString("version is 9"));
+      restore(before);
+    }
     harness.runToTheEnd();
     pipeline.assertExact();
   }

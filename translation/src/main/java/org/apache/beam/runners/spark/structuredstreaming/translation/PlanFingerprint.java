@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.beam.sdk.coders.Coder;
 
 /**
  * What of a plan has to stay the same for a checkpoint to be continued with, as text that is kept in
@@ -92,8 +93,9 @@ public final class PlanFingerprint {
             .collect(Collectors.joining(",")));
     if (step instanceof ReadStep read) {
       fields.put("source", read.source().getClass().getName());
-      if (read.source().getCheckpointMarkCoder() != null) {
-        fields.put("mark coder", PlanText.coder(read.source().getCheckpointMarkCoder()));
+      Coder<?> markCoder = read.markCoder();
+      if (markCoder != null) {
+        fields.put("mark coder", PlanText.coder(markCoder));
       }
       if (read.source() instanceof TestStreamSource<?> stream) {
         fields.put("events", stream.fingerprint());

@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.List;
 import java.util.Objects;
+import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.io.UnboundedSource;
 
 /**
@@ -54,6 +55,22 @@ public final class ReadStep extends Step {
 
   public UnboundedSource<?, ?> source() {
     return source;
+  }
+
+  /**
+   * The coder of the source's checkpoint marks; null if the source has none, and so nothing to go on
+   * from when its reader is lost.
+   *
+   * @throws IllegalStateException if the source fails to give it; names the transform
+   */
+  public Coder<?> markCoder() {
+    try {
+      return source.getCheckpointMarkCoder();
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw new IllegalStateException(
+          fullName() + ": getCheckpointMarkCoder of " + source.getClass().getName() + " failed: " + e,
+          e);
+    }
   }
 
   public PlanCollection output() {

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -203,6 +204,9 @@ final class AtomicFiles {
     } catch (ClosedByInterruptException | InterruptedIOException e) {
       // Spark tells a query or task that is being stopped from a failing one by this type.
       throw e;
+    } catch (ChecksumException e) {
+      throw new IOException(
+          path + " is damaged: " + e.getMessage() + ". " + DurableFile.WHAT_TO_DO, e);
     } catch (IOException e) {
       throw new IOException(path + " cannot be " + done + ": " + e, e);
     }

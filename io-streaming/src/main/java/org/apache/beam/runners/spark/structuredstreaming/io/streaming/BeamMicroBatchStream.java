@@ -110,8 +110,9 @@ public final class BeamMicroBatchStream
     if (epochOf(end) != epoch + 1) {
       throw new IllegalStateException(
           "Spark plans " + registration.fullName() + " from offset " + start.json() + " to "
-              + end.json() + ", but an epoch ends one behind its start. The offset log was written"
-              + " by something else.");
+              + end.json() + ", but an epoch ends one behind its start. The offset log in "
+              + registration.checkpointDir() + " is damaged or was written by something else. "
+              + DurableFile.WHAT_TO_DO);
     }
     int splitCount = Math.max(1, splits(epoch).size());
     ExecutorPlacement placement = ExecutorPlacement.live();
@@ -181,8 +182,8 @@ public final class BeamMicroBatchStream
           if (epoch > 0) {
             throw new IllegalStateException(
                 "The splits of " + registration.fullName() + " are missing under "
-                    + checkpoint.location() + " although epoch " + epoch + " is about to start. The"
-                    + " checkpoint is incomplete.");
+                    + checkpoint.location() + " although epoch " + epoch + " is about to start: the"
+                    + " checkpoint is incomplete. " + DurableFile.WHAT_TO_DO);
           }
           stored = split();
           checkpoint.writeSplits(stored);

@@ -144,7 +144,7 @@ public final class BeamSourceCheckpoint {
       if (exact.epoch() != epoch) {
         throw new IOException(
             "The file " + markFile(split, Long.toString(epoch)) + " cannot be used, it holds the "
-                + exact + ".");
+                + exact + ". " + DurableFile.WHAT_TO_DO);
       }
       return exact;
     }

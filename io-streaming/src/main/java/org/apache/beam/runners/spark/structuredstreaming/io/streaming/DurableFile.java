@@ -26,18 +26,27 @@ import java.util.zip.CRC32C;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The envelope of every durable file of a source, so that a wrong, foreign, truncated or newer file
- * is told from a good one before a byte of it is believed.
+ * The envelope of every durable file that is Beam's own in a checkpoint, so that a wrong, foreign,
+ * truncated or newer file is told from a good one before a byte of it is believed.
  *
  * <pre>
  * magic (8 bytes) | kind (1) | version (4) | length of body (4) | body | CRC-32C of all before (4)
  * </pre>
  */
-final class DurableFile {
+public final class DurableFile {
+  /** What to do about a checkpoint that is damaged or incomplete: the end of every such message. */
+  public static final String WHAT_TO_DO =
+      "Restore the checkpoint directory as a whole from a copy, or start anew with another"
+          + " --checkpointDir.";
+
   /** What a file holds; the code is part of the format. */
-  enum Kind {
+  public enum Kind {
+    /** The splits of a source. */
     SPLITS(1, 1),
-    MARK(2, 1);
+    /** The mark from which an epoch of a split starts. */
+    MARK(2, 1),
+    /** Whose checkpoint it is. */
+    PLAN(3, 1);
 
     private final int code;
     private final int version;
@@ -50,13 +59,13 @@ final class DurableFile {
 
   /** Writes a body. */
   @FunctionalInterface
-  interface BodyWriter {
+  public interface BodyWriter {
     void write(DataOutputStream out) throws IOException;
   }
 
   /** Reads a body to its end. */
   @FunctionalInterface
-  interface BodyReader<T> {
+  public interface BodyReader<T> {
     T read(DataInputStream in) throws IOException;
   }
 
@@ -68,7 +77,8 @@ final class DurableFile {
 
   private DurableFile() {}
 
-  static byte[] encode(Kind kind, BodyWriter writer) throws IOException {
+  /** The whole file around a body. */
+  public static byte[] encode(Kind kind, BodyWriter writer) throws IOException {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     writer.write(new DataOutputStream(body));
     ByteArrayOutputStream file = new ByteArrayOutputStream(body.size() + HEADER_BYTES + CHECKSUM_BYTES);
@@ -85,9 +95,9 @@ final class DurableFile {
   /**
    * The body of a file, checked.
    *
-   * @throws IOException naming the path, what was found and what was expected
+   * @throws IOException naming the path, what was found, what was expected and what to do
    */
-  static <T> T decode(Path path, byte[] file, Kind kind, BodyReader<T> reader) throws IOException {
+  public static <T> T decode(Path path, byte[] file, Kind kind, BodyReader<T> reader) throws IOException {
     DataInputStream header = new DataInputStream(new ByteArrayInputStream(file));
     if (file.length < HEADER_BYTES + CHECKSUM_BYTES) {
       throw damaged(path, "it is truncated: " + file.length + " bytes");
@@ -95,7 +105,7 @@ final class DurableFile {
     long magic = header.readLong();
     if (magic != MAGIC) {
       throw damaged(
-          path, "it is no durable file of a Beam source: it starts with " + Long.toHexString(magic));
+          path, "it is no durable file of a Beam pipeline: it starts with " + Long.toHexString(magic));
     }
     int code = header.readUnsignedByte();
     if (code != kind.code) {
@@ -126,12 +136,13 @@ final class DurableFile {
       return reader.read(
           new DataInputStream(new ByteArrayInputStream(file, HEADER_BYTES, length)));
     } catch (IOException | RuntimeException e) {
-      throw new IOException("The content of " + path + " cannot be read: " + e.getMessage(), e);
+      throw new IOException(
+          "The content of " + path + " cannot be used: " + e.getMessage() + ". " + WHAT_TO_DO, e);
     }
   }
 
   private static IOException damaged(Path path, String reason) {
-    return new IOException("The file " + path + " cannot be used, " + reason + ".");
+    return new IOException("The file " + path + " cannot be used, " + reason + ". " + WHAT_TO_DO);
   }
 
   private static int checksum(byte[] bytes, int length) {

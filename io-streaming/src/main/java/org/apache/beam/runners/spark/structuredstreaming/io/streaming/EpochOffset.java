@@ -37,7 +37,7 @@ final class EpochOffset extends Offset {
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "The offset log holds '" + json + "' for " + fullName + " where an epoch number is"
-              + " expected. The checkpoint was written by something else.",
+              + " expected: it is damaged or was written by something else. " + DurableFile.WHAT_TO_DO,
           e);
     }
   }

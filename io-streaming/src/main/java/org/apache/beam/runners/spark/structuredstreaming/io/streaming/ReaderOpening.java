@@ -61,7 +61,7 @@ record ReaderOpening<T>(
     if (durable == null && epoch > 0) {
       throw new IllegalStateException(
           "There is no durable mark of " + name + " at epoch " + epoch + " from which its reader can"
-              + " be restored (" + key + "). The checkpoint is incomplete.");
+              + " be restored (" + key + "): the checkpoint is incomplete. " + DurableFile.WHAT_TO_DO);
     }
     boolean fresh = durable == null || restorer.isFresh(durable);
     return openAt(key, epoch, source, fresh ? null : durable, restorer);
@@ -79,7 +79,8 @@ record ReaderOpening<T>(
       throw new IllegalStateException(
           "There is a durable mark of " + name + " at epoch " + epoch + " but the source "
               + split.getClass().getName() + " has no mark coder to read it. The source has changed"
-              + " since the mark was written.");
+              + " since the mark was written: run it as it was, or start anew with another"
+              + " --checkpointDir.");
     }
     M mark = durable == null ? null : CoderUtils.decodeFromByteArray(markCoder, durable);
     UnboundedReader<T> reader = split.createReader(options, mark);

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
-import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.spark.util.SerializableConfiguration;
 
 /**
@@ -49,6 +48,7 @@ final class SourceDescription implements Serializable {
   private final ReadLimits limits;
   private final long readerIdleTimeoutMillis;
   private final int minEpochsToRetain;
+  private final long resumedEpoch;
   private final List<byte[]> splits;
   private final SerializableConfiguration configuration;
   private transient volatile BeamSourceCheckpoint checkpoint;
@@ -71,6 +71,7 @@ final class SourceDescription implements Serializable {
     this.limits = registration.limits();
     this.readerIdleTimeoutMillis = registration.readerIdleTimeoutMillis();
     this.minEpochsToRetain = registration.minEpochsToRetain();
+    this.resumedEpoch = registration.resumedEpoch();
     this.splits = List.copyOf(splits);
     this.configuration = configuration;
   }
@@ -85,7 +86,7 @@ final class SourceDescription implements Serializable {
     }
     SourceDescription loaded =
         (SourceDescription)
-            SerializableUtils.deserializeFromByteArray(bytes.get(), "description of source " + id);
+            ShippedObject.decode(bytes.get(), "the description of source " + id);
     synchronized (DESCRIPTIONS) {
       SourceDescription first = DESCRIPTIONS.putIfAbsent(id, loaded);
       if (DESCRIPTIONS.size() > MAX_DESCRIPTIONS) {
@@ -130,6 +131,10 @@ final class SourceDescription implements Serializable {
 
   int minEpochsToRetain() {
     return minEpochsToRetain;
+  }
+
+  long resumedEpoch() {
+    return resumedEpoch;
   }
 
   /** The serialized splits by split id. */

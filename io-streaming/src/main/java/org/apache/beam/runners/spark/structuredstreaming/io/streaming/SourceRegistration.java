@@ -38,6 +38,7 @@ public final class SourceRegistration {
   private final long readerIdleTimeoutMillis;
   private final EpochGate gate;
   private final int minEpochsToRetain;
+  private final long resumedEpoch;
   private final MetricsContainer driverMetrics;
 
   private SourceRegistration(Builder builder) {
@@ -57,6 +58,11 @@ public final class SourceRegistration {
     }
     gate = Objects.requireNonNull(builder.gate, "gate");
     minEpochsToRetain = checkAtLeast(1, builder.minEpochsToRetain, "minEpochsToRetain");
+    resumedEpoch = builder.resumedEpoch;
+    if (resumedEpoch < 0) {
+      throw new IllegalArgumentException(
+          "resumedEpoch of " + fullName + " must not be negative: " + resumedEpoch);
+    }
     driverMetrics = builder.driverMetrics;
   }
 
@@ -133,6 +139,14 @@ public final class SourceRegistration {
     return minEpochsToRetain;
   }
 
+  /**
+   * The first epoch since the user started the query. Restarts that the user has not asked for do not
+   * change it. At no other epoch is a split read from its beginning for want of a mark.
+   */
+  public long resumedEpoch() {
+    return resumedEpoch;
+  }
+
   @Override
   public String toString() {
     return fullName;
@@ -151,6 +165,7 @@ public final class SourceRegistration {
     private long readerIdleTimeoutMillis;
     private EpochGate gate;
     private int minEpochsToRetain = 100;
+    private long resumedEpoch;
     private MetricsContainer driverMetrics;
 
     private Builder() {}
@@ -218,6 +233,12 @@ public final class SourceRegistration {
     /** See {@link SourceRegistration#minEpochsToRetain()}; at least 1, 100 unless set. */
     public Builder minEpochsToRetain(int value) {
       minEpochsToRetain = value;
+      return this;
+    }
+
+    /** See {@link SourceRegistration#resumedEpoch()}; at least 0, which it is unless set. */
+    public Builder resumedEpoch(long value) {
+      resumedEpoch = value;
       return this;
     }
 

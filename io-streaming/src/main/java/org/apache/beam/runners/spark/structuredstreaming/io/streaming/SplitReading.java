@@ -161,7 +161,10 @@ public final class SplitReading {
     }
   }
 
-  private static Instant checkTimestamp(Instant timestamp) {
+  private Instant checkTimestamp(@Nullable Instant timestamp) {
+    if (timestamp == null) {
+      throw returnedNull("getCurrentTimestamp");
+    }
     long millis = timestamp.getMillis();
     if (millis < MIN_MILLIS || millis > MAX_MILLIS) {
       throw new IllegalArgumentException(
@@ -230,7 +233,15 @@ public final class SplitReading {
     }
   }
 
-  private long nextWatermark(Instant reported) {
+  private IllegalStateException returnedNull(String method) {
+    return new IllegalStateException(
+        method + " of " + cached.reader().getClass().getName() + " returned null.");
+  }
+
+  private long nextWatermark(@Nullable Instant reported) {
+    if (reported == null) {
+      throw returnedNull("getWatermark");
+    }
     long millis = Math.max(MIN_MILLIS, Math.min(MAX_MILLIS, reported.getMillis()));
     return Math.max(start.record().watermarkMillis(), millis);
   }

@@ -24,7 +24,6 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.MarkRecord
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.MarkRecord.Writer;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
-import org.apache.beam.sdk.util.SerializableUtils;
 import org.checkerframework.checker.nullness.qual.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,7 +68,7 @@ final class SplitStart implements MarkRestorer {
       throw new IllegalStateException(
           "There is no durable mark of split " + splitId + " of " + source.fullName()
               + " at epoch " + epoch + " under " + source.checkpoint().location()
-              + ". The checkpoint is incomplete.");
+              + ": the checkpoint is incomplete. " + DurableFile.WHAT_TO_DO);
     }
     return new SplitStart(source, splitId, epoch, record);
   }
@@ -95,12 +94,26 @@ final class SplitStart implements MarkRestorer {
     return BeamReaderCache.acquire(key, epoch, this::opening, this);
   }
 
+  /**
+   * How to make a new reader. One without a mark gives again what its split has given before: that is
+   * what the user asks for by a start of the query, but an attempt at a later epoch, after a failure
+   * or on another executor, would add it to what the start's committed epochs have made of it.
+   */
   @SuppressWarnings("unchecked") // elements are taken for objects from here on
   private ReaderOpening<Object> opening() {
+    if (record().kind() == Kind.NOT_STORED && epoch != source.resumedEpoch()) {
+      throw new IllegalStateException(
+          "The reader of split " + splitId + " is lost, by a failure, its idle time-out or a move to"
+              + " another executor, and cannot be restored at epoch " + epoch + ": the source has no"
+              + " checkpoint mark coder, or its reader returned null for a mark. Read from its"
+              + " beginning it would repeat what epochs from " + source.resumedEpoch() + " on have"
+              + " read. Start the pipeline again to read it anew into the state that is there, or"
+              + " anew with another --checkpointDir.");
+    }
     String name = source.fullName() + ", split " + splitId;
     UnboundedSource<Object, ?> split =
         (UnboundedSource<Object, ?>)
-            SerializableUtils.deserializeFromByteArray(source.splits().get(splitId), name);
+            ShippedObject.decode(source.splits().get(splitId), "the source of " + name);
     return new ReaderOpening<>(
         name,
         split,

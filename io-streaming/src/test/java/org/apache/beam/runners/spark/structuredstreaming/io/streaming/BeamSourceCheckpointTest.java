@@ -191,7 +191,7 @@ class BeamSourceCheckpointTest {
     assertMarkError("checksum", flipped);
     assertMarkError("version is 99", newer);
     assertMarkError(
-        "no durable file of a Beam source",
+        "no durable file of a Beam pipeline",
         "a text that somebody put here by mistake".getBytes(StandardCharsets.UTF_8));
     assertMarkError("kind 1 and not 2", Files.readAllBytes(splits));
   }

@@ -223,25 +223,6 @@ class SplitReadingTest {
     assertThat(trace.opened, contains(new Opened(0, null), new Opened(0, 40)));
   }
 
-  /** apache/beam#395: a source without mark coder runs, and starts without a mark after a restart. */
-  @Test
-  void aSourceWithoutMarkCoderGetsNoMarkAfterARestart() throws Exception {
-    ScriptedSource source =
-        ScriptedSource.of(name, List.of(List.of(new Endless("e")))).withoutMarkCoder();
-    SourceDriver driver = SourceDriver.start(directory, source, new ReadLimits(2, 0));
-    driver.readEpoch(0);
-    assertThat(driver.readEpoch(1).get(0).elements(), contains("e2", "e3"));
-    assertThat(trace.acknowledged, hasSize(1));
-    assertEquals(MarkRecord.Kind.NOT_STORED, driver.checkpoint().readMark(0, 2).kind());
-    BeamReaderCache.invalidateAll();
-
-    Outcome restarted = driver.readEpoch(2).get(0);
-
-    assertThat(restarted.elements(), contains("e0", "e1"));
-    assertEquals(3000, restarted.watermarkMillis());
-    assertThat(trace.opened, contains(new Opened(0, null), new Opened(0, null)));
-  }
-
   @Test
   void aMarkCoderThatFailsFailsTheEpochByNameAndFinalizesNothing() throws Exception {
     ScriptedSource source =

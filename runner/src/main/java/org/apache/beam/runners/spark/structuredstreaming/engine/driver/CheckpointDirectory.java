@@ -17,42 +17,42 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.DurableFile;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
-import org.apache.spark.sql.execution.streaming.CommitLog;
-import scala.Option;
 
 /**
  * The checkpoint directory of a pipeline, as the driver sees it at a start.
  *
- * <p>{@code beam/plan} says whose checkpoint it is: a first line with the format, a second with the
- * parallelism that its state is divided by, then the fingerprint of the plan. It is written before
- * anything else and never changed, so a directory that holds something and not this file is
- * another's.
+ * <p>{@code beam/plan} says whose checkpoint it is: a {@link DurableFile} that holds a {@link
+ * PlanHistory}. It is written before anything else, so a directory that holds something and not this
+ * file is another's, or has lost it; and again, as a whole, before a plan that differs may run.
  */
 final class CheckpointDirectory {
-  private static final String FORMAT = "beam-spark-structured-streaming plan v1";
-  private static final String PARALLELISM = "parallelism ";
+  private static final String PROBE = ".beam-write-check-";
   private static final String OWN_DIRECTORY = "beam";
 
   private final Path root;
+  private final Path planFile;
   private final Configuration hadoopConf;
   private final CheckpointFileManager files;
 
   private CheckpointDirectory(Path root, Configuration hadoopConf) {
     this.root = root;
+    this.planFile = new Path(new Path(root, OWN_DIRECTORY), "plan");
     this.hadoopConf = hadoopConf;
     this.files = CheckpointFileManager$.MODULE$.create(root, hadoopConf);
   }
@@ -65,7 +65,7 @@ final class CheckpointDirectory {
       CheckpointDirectory directory = new CheckpointDirectory(root, hadoopConf);
       directory.files.mkdirs(root);
       // A file system that refuses to make the directory without an exception refuses the file.
-      Path probe = new Path(root, ".beam-write-check-" + UUID.randomUUID());
+      Path probe = new Path(root, PROBE + UUID.randomUUID());
       directory.files.createAtomic(probe, true).close();
       directory.files.delete(probe);
       return directory;
@@ -99,8 +99,7 @@ final class CheckpointDirectory {
 
   /** The last epoch that Spark has committed, -1 if there is none. */
   long lastCommittedEpoch(SparkSession session) {
-    Option<Object> last = new CommitLog(session, new Path(root, "commits").toString()).getLatestBatchId();
-    return last.isEmpty() ? -1 : (Long) last.get();
+    return new SparkLogs(root, session, hadoopConf).lastCommittedEpoch();
   }
 
   String stateLocation() {
@@ -108,94 +107,116 @@ final class CheckpointDirectory {
   }
 
   /**
-   * Takes the directory for a pipeline, or checks that it is this pipeline's already.
+   * Takes the directory for a pipeline, or checks that it is this pipeline's already, and that all
+   * that a start reads of Spark's logs is there and whole. Notes the plan if it is another than before.
    *
    * @param parallelism what the state is divided by if the directory is new
-   * @return the parallelism that holds
-   * @throws IllegalStateException if the directory is another's or of another plan
+   * @throws IllegalStateException if the directory is another's or of another plan, or if something in
+   *     it is damaged or missing; names the path and says what to do
    */
-  int claim(PlanFingerprint plan, int parallelism) {
-    Path file = new Path(new Path(root, OWN_DIRECTORY), "plan");
+  Claim claim(PlanFingerprint plan, int parallelism, SparkSession session) {
     try {
-      if (files.exists(file)) {
-        return check(file, read(file), plan);
+      if (!files.exists(planFile)) {
+        refuseForeignContent();
+        files.mkdirs(planFile.getParent());
+        write(PlanHistory.begin(parallelism, plan));
+        return new Claim(parallelism, 0);
       }
-      refuseForeignContent();
-      files.mkdirs(file.getParent());
-      String text = FORMAT + "\n" + PARALLELISM + parallelism + "\n" + plan.encode();
-      CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, false);
-      try {
-        out.write(text.getBytes(StandardCharsets.UTF_8));
-        out.close();
-      } catch (IOException | RuntimeException e) {
-        out.cancel();
-        throw e;
+      PlanHistory stored = read();
+      long lastCommitted = new SparkLogs(root, session, hadoopConf).check(sourcesBegan());
+      refuseIncompatible(stored.inForce(lastCommitted), plan);
+      PlanHistory noted = stored.note(plan, lastCommitted);
+      if (!noted.equals(stored)) {
+        write(noted);
       }
-      return parallelism;
+      return new Claim(stored.parallelism(), lastCommitted + 1);
+    } catch (ChecksumException e) {
+      throw new IllegalStateException(
+          "The checkpoint's file " + planFile + " is damaged: " + e.getMessage() + ". "
+              + DurableFile.WHAT_TO_DO,
+          e);
     } catch (IOException e) {
-      throw new UncheckedIOException("The checkpoint's file " + file + " cannot be read or written", e);
+      throw new UncheckedIOException("The checkpoint's file " + planFile + " cannot be read or written", e);
     }
   }
+
+  /**
+   * What a start goes by.
+   *
+   * @param parallelism what the state is divided by
+   * @param firstEpoch the epoch that runs first
+   */
+  record Claim(int parallelism, long firstEpoch) {}
 
   /** Deletes the directory with all it holds. */
   void delete() throws IOException {
     root.getFileSystem(hadoopConf).delete(root, true);
   }
 
-  private int check(Path file, String text, PlanFingerprint plan) {
-    List<String> lines = text.lines().limit(2).toList();
-    if (lines.isEmpty() || !lines.get(0).equals(FORMAT)) {
-      throw damaged(file, "its first line is not '" + FORMAT + "'", null);
+  private PlanHistory read() throws IOException {
+    byte[] content;
+    try (FSDataInputStream in = files.open(planFile)) {
+      content = in.readAllBytes();
     }
-    if (lines.size() < 2 || !lines.get(1).startsWith(PARALLELISM)) {
-      throw damaged(file, "its second line does not give the parallelism", null);
-    }
-    int stored;
-    PlanFingerprint storedPlan;
     try {
-      stored = Integer.parseInt(lines.get(1).substring(PARALLELISM.length()));
-      storedPlan =
-          PlanFingerprint.decode(
-              text.substring(lines.get(0).length() + lines.get(1).length() + 2));
-    } catch (RuntimeException e) {
-      throw damaged(file, "it cannot be decoded", e);
+      return DurableFile.decode(planFile, content, DurableFile.Kind.PLAN, PlanHistory::readFrom);
+    } catch (IOException e) {
+      // The bytes are here: it is what they say that is wrong, and the message says it all.
+      throw new IllegalStateException("The checkpoint is damaged: " + e.getMessage(), e);
     }
-    List<String> differences = PlanFingerprint.incompatibilities(storedPlan, plan);
+  }
+
+  private void write(PlanHistory history) throws IOException {
+    byte[] content = DurableFile.encode(DurableFile.Kind.PLAN, history::writeTo);
+    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(planFile, true);
+    try {
+      out.write(content);
+      out.close();
+    } catch (IOException | RuntimeException e) {
+      out.cancel();
+      throw e;
+    }
+  }
+
+  private void refuseIncompatible(PlanFingerprint stored, PlanFingerprint plan) {
+    List<String> differences = PlanFingerprint.incompatibilities(stored, plan);
     if (!differences.isEmpty()) {
       throw new IllegalStateException(
           "The checkpoint " + root + " is of a pipeline that this one cannot go on with: "
               + String.join("; ", differences)
               + ". Start this pipeline with another --checkpointDir, or the earlier one with this.");
     }
-    return stored;
   }
 
-  private IllegalStateException damaged(Path file, String what, RuntimeException cause) {
-    return new IllegalStateException(
-        "The checkpoint's file " + file + " is damaged or of another version of the runner: " + what
-            + ". Restore it from a copy, or start with another --checkpointDir.",
-        cause);
+  /** Whether a source has stored splits or marks, which none does before its first epoch is logged. */
+  private boolean sourcesBegan() throws IOException {
+    FileSystem fileSystem = root.getFileSystem(hadoopConf);
+    Path sources = new Path(planFile.getParent(), "sources");
+    return fileSystem.exists(sources) && fileSystem.listFiles(sources, true).hasNext();
   }
 
   private void refuseForeignContent() throws IOException {
-    try {
-      for (FileStatus found : root.getFileSystem(hadoopConf).listStatus(root)) {
-        String name = found.getPath().getName();
-        if (!name.startsWith(".") && !name.equals(OWN_DIRECTORY)) {
-          throw new IllegalStateException(
-              "The checkpoint directory " + root + " holds " + name + " but no " + OWN_DIRECTORY
-                  + "/plan: it is not a checkpoint of this runner. Set --checkpointDir to an empty"
-                  + " or new directory.");
-        }
+    FileSystem fileSystem = root.getFileSystem(hadoopConf);
+    for (FileStatus found : fileSystem.listStatus(root)) {
+      String name = found.getPath().getName();
+      boolean own =
+          (name.equals(OWN_DIRECTORY) && found.isDirectory())
+              ? Arrays.stream(fileSystem.listStatus(found.getPath()))
+                  .allMatch(each -> isLeftByAnInterruptedStart(each.getPath().getName()))
+              : isLeftByAnInterruptedStart(name);
+      if (!own) {
+        throw new IllegalStateException(
+            "The checkpoint directory " + root + " holds " + name + " but no " + OWN_DIRECTORY
+                + "/plan: it is not a checkpoint of this runner, or no complete one. Set"
+                + " --checkpointDir to an empty or new directory; if this is a checkpoint, restore it"
+                + " as a whole from a copy.");
       }
-    } catch (FileNotFoundException e) {
-      throw new IllegalStateException("The checkpoint directory " + root + " has just vanished", e);
     }
   }
 
-  private String read(Path file) throws IOException {
-    try (FSDataInputStream in = files.open(file)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
+  /** Probes of ours, and the hidden temporary and checksum files that Hadoop makes beside a file. */
+  private static boolean isLeftByAnInterruptedStart(String name) {
+    return name.startsWith(".")
+        && (name.contains(PROBE) || name.endsWith(".crc") || name.endsWith(".tmp"));
   }
 }

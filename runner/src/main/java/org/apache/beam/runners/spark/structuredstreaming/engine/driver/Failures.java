@@ -17,9 +17,14 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateUnavailableException;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.FailureTransport;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceReadException;
+import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 
 /** Finds in what Spark reports of a failed query what really failed. */
@@ -31,13 +36,16 @@ final class Failures {
   /**
    * The failure to show to the user. Where a step or a source of the pipeline failed by the user's
    * code, it is the user's own exception, with the one that names the step among its suppressed
-   * ones; otherwise what Spark says.
+   * ones; otherwise what Spark says. State that cannot be opened is said by its own exception.
    */
   static Throwable rootOf(Throwable failure) {
     Throwable current = failure;
     for (int depth = 0; current != null && depth < MAX_DEPTH; depth++) {
       if (current instanceof StepFailedException || current instanceof SourceReadException) {
         return namingStep(current);
+      }
+      if (current instanceof StateUnavailableException) {
+        return current;
       }
       current = current.getCause();
     }
@@ -46,18 +54,44 @@ final class Failures {
   }
 
   private static Throwable namingStep(Throwable step) {
-    if (step.getCause() == null) {
-      return step;
+    return step.getCause() == null
+        ? step
+        : noting(FailureTransport.original(step.getCause()), step.getMessage());
+  }
+
+  /**
+   * Adds a note to a failure, as one of its suppressed exceptions. One that takes none, as those that
+   * the JVM itself makes and any that its class has made so, becomes the cause of the note instead.
+   *
+   * @return what to show from here on
+   */
+  static Throwable noting(Throwable failure, String note) {
+    PipelineStepFailure noted = new PipelineStepFailure(note, null);
+    failure.addSuppressed(noted);
+    boolean kept = Arrays.asList(failure.getSuppressed()).contains(noted);
+    return kept ? failure : new PipelineStepFailure(note, failure);
+  }
+
+  /**
+   * What to throw at whoever waits for the pipeline: its cause is the user's own exception whatever
+   * notes it takes; one that could not be noted on it is among the suppressed ones of this.
+   */
+  static PipelineExecutionException forWaiting(Throwable failure) {
+    List<Throwable> notes = new ArrayList<>();
+    Throwable cause = failure;
+    while (cause instanceof PipelineStepFailure && cause.getCause() != null) {
+      notes.add(cause);
+      cause = cause.getCause();
     }
-    Throwable user = FailureTransport.original(step.getCause());
-    user.addSuppressed(new PipelineStepFailure(step.getMessage()));
-    return user;
+    PipelineExecutionException thrown = new PipelineExecutionException(cause);
+    notes.forEach(thrown::addSuppressed);
+    return thrown;
   }
 
   /** Where in the pipeline a user's exception came from: it has no stack of its own. */
   static final class PipelineStepFailure extends RuntimeException {
-    PipelineStepFailure(String message) {
-      super(message, null, false, false);
+    PipelineStepFailure(String message, Throwable cause) {
+      super(message, cause, true, false);
     }
   }
 }

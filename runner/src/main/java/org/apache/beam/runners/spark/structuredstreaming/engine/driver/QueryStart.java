@@ -85,14 +85,15 @@ final class QueryStart {
   /**
    * Starts the query; it runs when this returns.
    *
-   * @param parallelism what the checkpoint's state is divided by
+   * @param claim what the checkpoint says of the user's start; restarts that the user has not asked
+   *     for have the same
    */
   static QueryStart start(
       SparkSession session,
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
       CheckpointDirectory checkpoint,
-      int parallelism,
+      CheckpointDirectory.Claim claim,
       PipelineProgress progress,
       PipelineMetrics metrics) {
     PipelineClock clock = new PipelineClock(plan);
@@ -109,7 +110,7 @@ final class QueryStart {
             UUID.randomUUID().toString(),
             plan,
             serializableOptions,
-            parallelism,
+            claim.parallelism(),
             checkpoint.stateLocation(),
             StateStoreSettings.of(session.sessionState().conf()),
             new SerializableConfiguration(session.sessionState().newHadoopConf()),
@@ -123,7 +124,8 @@ final class QueryStart {
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(
-          start.runKey, start.registrations(plan, options, serializableOptions, metrics));
+          start.runKey,
+          start.registrations(plan, options, serializableOptions, metrics, claim.firstEpoch()));
       start.startQuery(plan, options);
       return start;
     } catch (RuntimeException | TimeoutException e) {
@@ -235,7 +237,8 @@ final class QueryStart {
       Plan plan,
       SparkStructuredStreamingPipelineOptions options,
       SerializablePipelineOptions serializableOptions,
-      PipelineMetrics metrics) {
+      PipelineMetrics metrics,
+      long firstEpoch) {
     int splits =
         options.getSourceSplits() > 0
             ? options.getSourceSplits()
@@ -256,6 +259,7 @@ final class QueryStart {
               .gate(control)
               .driverMetrics(metrics.driverContainer(source.fullName()))
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
+              .resumedEpoch(firstEpoch)
               .build());
     }
     return registrations;

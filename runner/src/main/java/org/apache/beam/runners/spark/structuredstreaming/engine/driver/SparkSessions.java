@@ -17,7 +17,6 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
-import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.engine.files.EngineFileManager;
 import org.apache.spark.SparkConf;
@@ -142,17 +141,13 @@ final class SparkSessions {
     if (!conf.contains(fileManager)) {
       conf.set(fileManager, EngineFileManager.class.getName());
     }
-    List<String> staged = StagedFiles.of(master, options);
-    if (!staged.isEmpty()) {
-      String given = conf.get("spark.jars", "");
-      String jars = String.join(",", staged);
-      conf.set("spark.jars", given.isEmpty() ? jars : given + "," + jars);
-    }
+    StagedFiles.configure(conf, master, options);
     return conf;
   }
 
   /**
-   * Checks that a directory of this machine would do as a checkpoint.
+   * Checks that a directory of this machine would do as a checkpoint: it does for {@code local[...]}
+   * and for the processes of {@code local-cluster[...]}.
    *
    * @throws IllegalArgumentException if the executors run on other machines
    */

@@ -21,27 +21,54 @@ import java.io.File;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.sdk.util.construction.resources.PipelineResources;
+import org.apache.spark.SparkConf;
 
 /**
- * Which files of the class path go to the executors. A local master has them anyway. For others it
- * is {@code filesToStage} where that is set, an empty list meaning none, and else the class path;
- * directories are zipped into the local temporary directory.
+ * How the class path comes to the executors: {@code filesToStage} where that is set, an empty list
+ * meaning none, and else the class path of this JVM.
+ *
+ * <ul>
+ *   <li>{@code local[...]}: the executor is this JVM and has it.
+ *   <li>{@code local-cluster[...]}: executors are other processes, in working directories of their
+ *       own, on this machine. They get it as their own class path, by absolute paths.
+ *   <li>other masters: by {@code spark.jars}, which Spark copies; directories are zipped into the
+ *       local temporary directory.
+ * </ul>
  */
 final class StagedFiles {
+  private static final String LOCAL_CLUSTER = "local-cluster";
+  private static final String EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath";
+
   private StagedFiles() {}
 
-  static List<String> of(String master, SparkStructuredStreamingPipelineOptions options) {
-    if (master.startsWith("local")) {
-      return List.of();
+  /** Adds to the session's configuration what brings the files to its executors. */
+  static void configure(
+      SparkConf conf, String master, SparkStructuredStreamingPipelineOptions options) {
+    if (master.startsWith(LOCAL_CLUSTER)) {
+      List<String> paths =
+          existing(options).stream().map(file -> new File(file).getAbsolutePath()).toList();
+      if (!paths.isEmpty() && !conf.contains(EXECUTOR_CLASS_PATH)) {
+        conf.set(EXECUTOR_CLASS_PATH, String.join(File.pathSeparator, paths));
+      }
+    } else if (!master.startsWith("local")) {
+      List<String> staged =
+          PipelineResources.prepareFilesForStaging(
+              existing(options), System.getProperty("java.io.tmpdir"));
+      if (!staged.isEmpty()) {
+        String given = conf.get("spark.jars", "");
+        String jars = String.join(",", staged);
+        conf.set("spark.jars", given.isEmpty() ? jars : given + "," + jars);
+      }
     }
+  }
+
+  private static List<String> existing(SparkStructuredStreamingPipelineOptions options) {
     List<String> files = options.getFilesToStage();
     if (files == null) {
       files =
           PipelineResources.detectClassPathResourcesToStage(
               StagedFiles.class.getClassLoader(), options);
     }
-    List<String> existing = files.stream().filter(file -> new File(file).exists()).toList();
-    return PipelineResources.prepareFilesForStaging(
-        existing, System.getProperty("java.io.tmpdir"));
+    return files.stream().filter(file -> new File(file).exists()).toList();
   }
 }

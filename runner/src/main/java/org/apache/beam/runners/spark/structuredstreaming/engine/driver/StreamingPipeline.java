@@ -26,10 +26,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
+import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
+import org.apache.spark.util.SerializableConfiguration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +43,7 @@ import org.slf4j.LoggerFactory;
  *   <li>DONE: every source and step has come to the end of time, and that epoch is committed;
  *   <li>CANCELLED: {@link #stop} was called, and the epoch that was running is committed;
  *   <li>FAILED: the query failed more than {@code maxRestarts} times without an epoch committed in
- *       between.
+ *       between, or once if a source has no mark to go on from ({@link UnmarkedSources}).
  * </ul>
  *
  * <p>Any thread may call any public method.
@@ -62,7 +64,8 @@ public final class StreamingPipeline {
   private final String checkpointIdentity;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private final CountDownLatch ended = new CountDownLatch(1);
-  private int parallelism;
+  private final UnmarkedSources unmarked;
+  private CheckpointDirectory.Claim claim;
   private volatile QueryStart current;
   private volatile StreamingQueryProgress progressOfEarlierStart;
   private volatile State state = State.RUNNING;
@@ -81,6 +84,11 @@ public final class StreamingPipeline {
     this.checkpoint = checkpoint;
     this.temporaryCheckpoint = temporaryCheckpoint;
     this.checkpointIdentity = checkpoint.identity();
+    this.unmarked =
+        new UnmarkedSources(
+            plan,
+            checkpoint.location(),
+            new SerializableConfiguration(session.sessionState().newHadoopConf()));
     this.progress = new PipelineProgress(plan);
     this.gauges = new PipelineGauges(options.getJobName(), plan, progress);
   }
@@ -163,6 +171,14 @@ public final class StreamingPipeline {
     return failure;
   }
 
+  /**
+   * The failure for whoever waits for the pipeline, with the user's own exception as its cause. Only
+   * of a pipeline that has failed.
+   */
+  public PipelineExecutionException executionException() {
+    return Failures.forWaiting(failure);
+  }
+
   public PipelineMetrics metrics() {
     return metrics;
   }
@@ -226,13 +242,20 @@ public final class StreamingPipeline {
         options.getParallelism() > 0
             ? options.getParallelism()
             : session.sparkContext().defaultParallelism();
-    parallelism = checkpoint.claim(PlanFingerprint.of(plan), wanted);
-    if (options.getParallelism() > 0 && parallelism != options.getParallelism()) {
+    claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session);
+    if (options.getParallelism() > 0 && claim.parallelism() != options.getParallelism()) {
       LOG.warn(
           "Pipeline {} goes on with the parallelism of its checkpoint, {}; --parallelism={} is ignored",
           name(),
-          parallelism,
+          claim.parallelism(),
           options.getParallelism());
+    }
+    if (!unmarked.withoutMarkCoder().isEmpty()) {
+      LOG.warn(
+          "Pipeline {} reads {}, which have no checkpoint mark coder: it is not restarted after a"
+              + " failure, and started again by you it reads them from their beginning",
+          name(),
+          unmarked.withoutMarkCoder());
     }
     gauges.register();
     current = startQuery();
@@ -242,7 +265,7 @@ public final class StreamingPipeline {
         query().id(),
         plan.levels().size(),
         plan.sources().size(),
-        parallelism,
+        claim.parallelism(),
         checkpoint.location());
     Thread watcher = new Thread(this::watch, "beam-pipeline-" + name());
     watcher.setDaemon(true);
@@ -250,7 +273,7 @@ public final class StreamingPipeline {
   }
 
   private QueryStart startQuery() {
-    return QueryStart.start(session, plan, options, checkpoint, parallelism, progress, metrics);
+    return QueryStart.start(session, plan, options, checkpoint, claim, progress, metrics);
   }
 
   /** Follows the query through its restarts to the pipeline's end. */
@@ -281,6 +304,14 @@ public final class StreamingPipeline {
       if (failures > options.getMaxRestarts() || isStopRequested() || isSparkStopped()) {
         failure = Failures.rootOf(failed);
         LOG.error("Pipeline {} has failed in epoch {}", name(), epoch + 1, failure);
+        return State.FAILED;
+      }
+      String unrestartable =
+          unmarked.reasonAgainstRestart(
+              claim.firstEpoch(), checkpoint.lastCommittedEpoch(session) + 1);
+      if (unrestartable != null) {
+        failure = Failures.noting(Failures.rootOf(failed), unrestartable);
+        LOG.error("Pipeline {} has failed. {}", name(), unrestartable, failure);
         return State.FAILED;
       }
       long backoff =

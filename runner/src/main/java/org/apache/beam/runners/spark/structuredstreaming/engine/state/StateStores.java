@@ -65,15 +65,24 @@ public final class StateStores {
    * uncommitted rows to whoever opens the same version next.
    *
    * @param version what the epoch starts from, 0 for none yet; the commit makes {@code version + 1}
-   * @throws RuntimeException the provider's own, if the version cannot be read; it is never
-   *     replaced by empty state
+   * @throws StateUnavailableException if the version cannot be read; it is never replaced by empty
+   *     state. A task that is being killed gets the provider's own exception instead
    */
   public static StateStore open(
       StateStoreProviderId id, long version, StateStoreConf storeConf, Configuration hadoopConf) {
-    StateStore store =
-        StateStore$.MODULE$.get(
-            id, KEY_SCHEMA, VALUE_SCHEMA, PREFIX_COLUMNS, version, storeConf, hadoopConf);
     TaskContext task = TaskContext.get();
+    StateStore store;
+    try {
+      store =
+          StateStore$.MODULE$.get(
+              id, KEY_SCHEMA, VALUE_SCHEMA, PREFIX_COLUMNS, version, storeConf, hadoopConf);
+    } catch (Exception e) {
+      // Scala declares no exceptions: what is thrown need not be unchecked.
+      if ((task != null && task.isInterrupted()) || Thread.currentThread().isInterrupted()) {
+        throw e;
+      }
+      throw new StateUnavailableException(id, version, e);
+    }
     if (task != null) {
       TaskCompletionListener listener = context -> abortUnlessCommitted(store);
       task.addTaskCompletionListener(listener);

@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 import java.io.Serializable;
 import java.util.Objects;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ShippedObject;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
@@ -68,9 +69,14 @@ public final class EngineSetup implements Serializable {
     return runKey;
   }
 
-  /** Decodes the plan; done once a JVM. */
+  /**
+   * Decodes the plan; done once a JVM.
+   *
+   * @throws IllegalStateException if it cannot be read, most likely for a class that is missing
+   */
   Plan decodePlan() {
-    return (Plan) SerializableUtils.deserializeFromByteArray(plan, "the plan of " + runKey);
+    return (Plan)
+        ShippedObject.decode(plan, "The plan of pipeline " + options.get().getJobName());
   }
 
   SerializablePipelineOptions options() {

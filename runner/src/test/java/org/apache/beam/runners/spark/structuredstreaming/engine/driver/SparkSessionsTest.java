@@ -24,6 +24,7 @@ import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.startsWith;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -83,6 +84,30 @@ class SparkSessionsTest {
     assertThat(
         jar, allOf(startsWith(System.getProperty("java.io.tmpdir")), endsWith(".jar")));
     assertThat(Files.size(Path.of(jar)), greaterThan(0L));
+  }
+
+  /** Its executors are other processes, which start in directories of their own. */
+  @Test
+  void aLocalClusterGetsTheClassPathByAbsolutePaths() throws Exception {
+    String master = "local-cluster[2,1,1024]";
+    List<String> whole =
+        List.of(conf(options(master)).get("spark.executor.extraClassPath").split(File.pathSeparator));
+    assertThat(whole.size(), greaterThan(10));
+    assertThat(whole.stream().allMatch(path -> new File(path).isAbsolute()), is(true));
+
+    SparkStructuredStreamingPipelineOptions options = options(master);
+    Path relative = Path.of("").toAbsolutePath().relativize(directory);
+    options.setFilesToStage(List.of(relative.toString(), "missing.jar"));
+    String path = conf(options).get("spark.executor.extraClassPath");
+    assertThat(Path.of(path).isAbsolute(), is(true));
+    assertThat(Path.of(path).toRealPath(), is(directory.toRealPath()));
+    assertThat(conf(options).contains("spark.jars"), is(false));
+
+    SparkConf given = new SparkConf(false).set("spark.executor.extraClassPath", "/given");
+    assertThat(
+        SparkSessions.conf(given, options).get("spark.executor.extraClassPath"), is("/given"));
+    options.setFilesToStage(List.of());
+    assertThat(conf(options).contains("spark.executor.extraClassPath"), is(false));
   }
 
   @Test
