@@ -46,4 +46,9 @@ public final class StableInputStep extends KeyedStep {
   public boolean byKey() {
     return byKey;
   }
+
+  @Override
+  public boolean isDelaying() {
+    return true;
+  }
 }
