@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import org.apache.beam.sdk.testing.ValidatesRunner;
+import org.junit.Ignore;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 import org.junit.runner.Description;
@@ -40,8 +41,14 @@ import org.junit.runner.manipulation.Filter;
 final class BeamSuites {
   private BeamSuites() {}
 
-  /** One test: its class by binary name, and its method. */
-  record SuiteTest(String className, String method) implements Comparable<SuiteTest> {
+  /**
+   * One test.
+   *
+   * @param className the binary name of its class
+   * @param ignored whether Beam itself runs it nowhere
+   */
+  record SuiteTest(String className, String method, boolean ignored)
+      implements Comparable<SuiteTest> {
     @Override
     public int compareTo(SuiteTest other) {
       return toString().compareTo(other.toString());
@@ -81,7 +88,11 @@ final class BeamSuites {
   private static void collect(Description description, Class<?> testClass, List<SuiteTest> tests) {
     // A class without a test of the suite is described by JUnit as one that fails to start.
     if (description.isTest() && !"initializationError".equals(description.getMethodName())) {
-      tests.add(new SuiteTest(testClass.getName(), description.getMethodName()));
+      tests.add(
+          new SuiteTest(
+              testClass.getName(),
+              description.getMethodName(),
+              description.getAnnotation(Ignore.class) != null));
     }
     description.getChildren().forEach(child -> collect(child, testClass, tests));
   }
