@@ -17,71 +17,22 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
-import java.io.IOException;
-import java.util.Collection;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
-import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
-import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.WindowedValue;
 
 /**
  * Sends KVs to a step that gathers values by key and window.
  *
- * <p>Body of a record: {@code key (sized), timestamp (8 bytes), number of elements, number of
- * windows, windows, value (sized)}. The pane of the input does not matter to such a step and is not sent.
+ * <p>Before the windows of a record stands the {@code number of elements} that it is for. The pane of
+ * the input does not matter to such a step and is not sent.
  */
-final class GroupingSender extends EdgeSender {
-  private final Coder<Object> keyCoder;
-  private final Coder<Object> valueCoder;
-  private final Coder<BoundedWindow> windowCoder;
-  private final ByteOutput key = new ByteOutput(64);
-  private final ByteOutput value = new ByteOutput(256);
-
-  @SuppressWarnings("unchecked") // elements are untyped between steps
+final class GroupingSender extends KeyedSender {
   GroupingSender(EdgeChannel channel) {
     super(channel);
-    this.keyCoder = (Coder<Object>) channel.edge().target().keyCoder();
-    this.valueCoder = (Coder<Object>) channel.edge().target().valueCoder();
-    this.windowCoder = channel.edge().target().input().windowCoder();
   }
 
   @Override
-  public void accept(WindowedValue<Object> element) {
-    KV<?, ?> pair = (KV<?, ?>) element.getValue();
-    try {
-      key.reset();
-      keyCoder.encode(pair.getKey(), key);
-    } catch (IOException | RuntimeException e) {
-      throw failure("encoding a key with " + keyCoder, e);
-    }
-    try {
-      value.reset();
-      valueCoder.encode(pair.getValue(), value);
-    } catch (IOException | RuntimeException e) {
-      throw failure("encoding a value with " + valueCoder, e);
-    }
-    try {
-      write(element);
-    } catch (IOException | RuntimeException e) {
-      throw failure("encoding a window with " + windowCoder, e);
-    }
-    countElement();
-  }
-
-  private void write(WindowedValue<Object> element) throws IOException {
-    PartitionBuffer buffer = channel().bufferOfKey(key.array(), key.size());
-    ByteOutput bytes = buffer.begin(edgeIndex(), false);
-    bytes.writeSized(key);
-    bytes.writeLong(element.getTimestamp().getMillis());
+  void writeDetails(WindowedValue<Object> element, ByteOutput bytes) {
     bytes.writeVarLong(1);
-    Collection<? extends BoundedWindow> windows = element.getWindows();
-    bytes.writeVarInt(windows.size());
-    for (BoundedWindow window : windows) {
-      buffer.writeWindow(edgeIndex(), window, windowCoder);
-    }
-    bytes.writeSized(value);
-    buffer.end();
   }
 }
