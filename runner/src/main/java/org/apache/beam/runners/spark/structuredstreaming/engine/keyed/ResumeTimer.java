@@ -18,7 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import org.apache.beam.runners.core.StateNamespace;
-import org.apache.beam.runners.core.TimerInternals;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.ClockedTimerInternals;
 import org.apache.beam.sdk.state.TimeDomain;
 import org.joda.time.Instant;
 
@@ -26,12 +26,11 @@ import org.joda.time.Instant;
  * The timers that runners-core's {@code ProcessFn} sees: it reads the processing time and sets one
  * timer, for when it is to go on. That timer is kept for {@link #take} and goes no further.
  */
-final class ResumeTimer implements TimerInternals {
-  private final StepWatermarks clock;
+final class ResumeTimer extends ClockedTimerInternals {
   private TimerData set;
 
   ResumeTimer(StepWatermarks clock) {
-    this.clock = clock;
+    super(clock);
   }
 
   /** The timer set since the last call, null if none was. */
@@ -74,25 +73,5 @@ final class ResumeTimer implements TimerInternals {
   @Deprecated
   public void deleteTimer(TimerData timer) {
     throw new UnsupportedOperationException("A splittable DoFn's resumption is never taken back.");
-  }
-
-  @Override
-  public Instant currentProcessingTime() {
-    return Instant.ofEpochMilli(clock.processingTime());
-  }
-
-  @Override
-  public Instant currentSynchronizedProcessingTime() {
-    return Instant.ofEpochMilli(clock.synchronizedProcessingTime());
-  }
-
-  @Override
-  public Instant currentInputWatermarkTime() {
-    return Instant.ofEpochMilli(clock.inputWatermark());
-  }
-
-  @Override
-  public Instant currentOutputWatermarkTime() {
-    return Instant.ofEpochMilli(clock.outputWatermark());
   }
 }

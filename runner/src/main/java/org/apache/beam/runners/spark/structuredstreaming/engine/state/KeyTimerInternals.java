@@ -19,20 +19,18 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
 import java.util.Objects;
 import org.apache.beam.runners.core.StateNamespace;
-import org.apache.beam.runners.core.TimerInternals;
 import org.apache.beam.sdk.state.TimeDomain;
 import org.joda.time.Instant;
 
 /** The timers of one key of a step, as Beam sets and deletes them; changes show at once. */
-final class KeyTimerInternals implements TimerInternals {
+final class KeyTimerInternals extends ClockedTimerInternals {
   private final byte[] key;
   private final StepTimers timers;
-  private final StepClock clock;
 
   KeyTimerInternals(byte[] key, StepTimers timers, StepClock clock) {
+    super(clock);
     this.key = Objects.requireNonNull(key, "key");
     this.timers = Objects.requireNonNull(timers, "timers");
-    this.clock = Objects.requireNonNull(clock, "clock");
   }
 
   @Override
@@ -73,25 +71,5 @@ final class KeyTimerInternals implements TimerInternals {
   public void deleteTimer(TimerData timer) {
     timers.delete(
         key, timer.getNamespace(), timer.getTimerFamilyId(), timer.getTimerId(), timer.getDomain());
-  }
-
-  @Override
-  public Instant currentProcessingTime() {
-    return Instant.ofEpochMilli(clock.processingTime());
-  }
-
-  @Override
-  public Instant currentSynchronizedProcessingTime() {
-    return Instant.ofEpochMilli(clock.synchronizedProcessingTime());
-  }
-
-  @Override
-  public Instant currentInputWatermarkTime() {
-    return Instant.ofEpochMilli(clock.inputWatermark());
-  }
-
-  @Override
-  public Instant currentOutputWatermarkTime() {
-    return Instant.ofEpochMilli(clock.outputWatermark());
   }
 }
