@@ -267,13 +267,7 @@ class SplittableCasesTest extends PipelineCase {
   void whatIsLeftSurvivesRestartsBehindEveryEpoch() {
     RestartHarness harness =
         harness(pipeline -> countByWindow(pipeline, new SecondsFn(6, 1, false)));
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(3));
     assertThat(recorder.values("positions"), is(positions(6)));
     assertThat(
@@ -294,13 +288,7 @@ class SplittableCasesTest extends PipelineCase {
                   .apply(ParDo.of(new SideInputFn()).withSideInput("last", last))
                   .apply(recorder.as("read"));
             });
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(2));
     assertThat(recorder.values("read"), is(List.of("0 of 3", "1 of 3", "2 of 3")));
   }

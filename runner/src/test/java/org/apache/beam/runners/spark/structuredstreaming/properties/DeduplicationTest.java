@@ -31,7 +31,6 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
-import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.io.Read;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -89,13 +88,7 @@ class DeduplicationTest {
     Recorder recorder = new Recorder(directory.resolve("recorder"));
     OneTimeFaults faults = new OneTimeFaults(directory.resolve("faults"));
     RestartHarness harness = harness("deduplicated-restarts", recorder, faults);
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(2));
     assertThat(timestamped(recorder), is(EACH_ONCE));
   }

@@ -38,7 +38,6 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.RecoveryPipelin
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
-import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.transforms.Count;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -81,13 +80,7 @@ class RecoveryTest extends RestartTable {
   void aPipelineCancelledAtEveryEpochBoundaryGoesOnExactly() {
     RecoveryPipeline pipeline = new RecoveryPipeline("boundaries", directory, Set.of(), Set.of());
     RestartHarness harness = harness(pipeline, 7);
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(3));
     pipeline.assertExact();
     SourceTrace trace = SourceTrace.of("boundaries");

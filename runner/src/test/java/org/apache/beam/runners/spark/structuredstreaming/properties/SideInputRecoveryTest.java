@@ -28,7 +28,6 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.SideInputPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
-import org.apache.beam.sdk.PipelineResult.State;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,14 +56,7 @@ class SideInputRecoveryTest {
 
     Recorder restarted = new Recorder(directory.resolve("restarted"));
     RestartHarness harness = harness("side-restarted", restarted);
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(3));
     assertThat(SideInputPipeline.outputs(restarted), is(expected));
   }

@@ -34,7 +34,6 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.Pipeline;
-import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
@@ -224,13 +223,7 @@ class StableInputTest {
   @Test
   void restartsBehindEveryEpochWriteEachElementOnce() {
     RestartHarness harness = harness("stable-restart", write(new StableFn()), false);
-    int runs = 0;
-    State state;
-    do {
-      state = harness.runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
-      runs++;
-    } while (state == State.CANCELLED);
-    assertThat(state, is(State.DONE));
+    int runs = harness.runEpochByEpoch();
     assertThat(runs, greaterThan(3));
     assertThat(recorder().all("written").size(), is(ELEMENTS));
     assertStable();

@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Stream;
@@ -74,7 +75,11 @@ public final class Recorder {
     return seen(name).stream().map(Recorded::value).sorted().toList();
   }
 
-  /** Everything that passed under {@code name}, that of failed attempts included. */
+  /**
+   * Everything that passed under {@code name}, that of failed attempts included: in the order of
+   * epochs, and what one task passed in the order in which it did. Each thread has a file, and which
+   * of an executor's threads runs a task says nothing.
+   */
   public List<Recorded> all(String name) {
     Path files = directory.resolve(name);
     if (!Files.isDirectory(files)) {
@@ -90,6 +95,7 @@ public final class Recorder {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    found.sort(Comparator.comparingLong(Recorded::epoch));
     return found;
   }
 

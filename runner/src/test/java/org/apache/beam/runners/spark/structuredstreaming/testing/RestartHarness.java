@@ -91,6 +91,23 @@ public final class RestartHarness {
     return result.getState();
   }
 
+  /**
+   * Starts one run after the other, each cancelled behind the first epoch that it has run, until one
+   * comes to its end.
+   *
+   * @return the number of runs
+   */
+  public int runEpochByEpoch() {
+    int runs = 0;
+    State state;
+    do {
+      state = runUntil("an epoch of this run", result -> result.progress().epoch() >= 0);
+      runs++;
+    } while (state == State.CANCELLED);
+    assertThat(state, is(State.DONE));
+    return runs;
+  }
+
   /** Starts a run and waits for it to come to its end. */
   public SparkStructuredStreamingPipelineResult runToTheEnd() {
     SparkStructuredStreamingPipelineResult result = start();
