@@ -59,7 +59,7 @@ public final class DoFnSpec implements Serializable {
     this.input = Objects.requireNonNull(input, "input");
     this.outputTags = List.copyOf(outputTags);
     this.outputs = List.copyOf(outputs);
-    this.sideInputs = new LinkedHashMap<>(sideInputs);
+    this.sideInputs = Map.copyOf(sideInputs);
     if (outputTags.isEmpty() || outputTags.size() != outputs.size()) {
       throw new IllegalArgumentException(
           doFn.getClass().getName() + ": " + outputTags.size() + " tags for " + outputs.size()
@@ -115,6 +115,6 @@ public final class DoFnSpec implements Serializable {
 
   /** The views that the DoFn may read, by the name it asks for them with; empty if it reads none. */
   public Map<String, PCollectionView<?>> sideInputs() {
-    return Map.copyOf(sideInputs);
+    return sideInputs;
   }
 }

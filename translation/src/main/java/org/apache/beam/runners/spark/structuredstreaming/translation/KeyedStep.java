@@ -32,10 +32,8 @@ public abstract sealed class KeyedStep extends Step
         RedistributeStep,
         DeduplicateStep,
         StableInputStep,
-        SplittableParDoStep,
-        StatefulParDoStep,
-        ViewStep,
-        SideInputParDoStep {
+        KeyedParDoStep,
+        ViewStep {
   private final int level;
 
   KeyedStep(

@@ -17,21 +17,11 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.List;
-
 /**
  * A ParDo on plain elements that reads side inputs, without state or timers. It stands behind a
  * shuffle, which deals its input out evenly, as elements wait there for the views.
  */
-public final class SideInputParDoStep extends KeyedStep {
-  private final DoFnSpec spec;
-
+public final class SideInputParDoStep extends KeyedParDoStep {
   public SideInputParDoStep(int index, String fullName, int level, DoFnSpec spec) {
-    super(index, fullName, level, List.of(spec.input()), spec.outputs());
-    this.spec = spec;
-  }
-
-  public DoFnSpec spec() {
-    return spec;
-  }
-}
+    super(index, fullName, level, spec);
+  }}

@@ -17,7 +17,6 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.List;
 import java.util.Objects;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
@@ -27,8 +26,7 @@ import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
  * key of each one's own, and goes on later with what is left of a restriction. Each element is in one
  * window.
  */
-public final class SplittableParDoStep extends KeyedStep {
-  private final DoFnSpec spec;
+public final class SplittableParDoStep extends KeyedParDoStep {
   private final DoFnSchemaInformation schemaInformation;
   private final Coder<?> elementCoder;
   private final Coder<?> restrictionCoder;
@@ -47,17 +45,12 @@ public final class SplittableParDoStep extends KeyedStep {
       Coder<?> elementCoder,
       Coder<?> restrictionCoder,
       Coder<?> watermarkEstimatorStateCoder) {
-    super(index, fullName, level, List.of(spec.input()), spec.outputs());
-    this.spec = spec;
+    super(index, fullName, level, spec);
     this.schemaInformation = Objects.requireNonNull(schemaInformation, "schemaInformation");
     this.elementCoder = Objects.requireNonNull(elementCoder, "elementCoder");
     this.restrictionCoder = Objects.requireNonNull(restrictionCoder, "restrictionCoder");
     this.watermarkEstimatorStateCoder =
         Objects.requireNonNull(watermarkEstimatorStateCoder, "watermarkEstimatorStateCoder");
-  }
-
-  public DoFnSpec spec() {
-    return spec;
   }
 
   /** How the splittable DoFn wants its element: the spec has that of the DoFn around it. */

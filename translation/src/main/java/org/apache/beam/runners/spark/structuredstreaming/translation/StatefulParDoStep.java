@@ -17,15 +17,13 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.translation;
 
-import java.util.List;
 import org.apache.beam.sdk.transforms.DoFn;
 
 /**
  * A ParDo whose DoFn has state or timers, or expects its input sorted by time: elements and timers of
  * a key and window meet on one instance of the DoFn, one after the other.
  */
-public final class StatefulParDoStep extends KeyedStep {
-  private final DoFnSpec spec;
+public final class StatefulParDoStep extends KeyedParDoStep {
   private final boolean timeSorted;
 
   /**
@@ -34,13 +32,8 @@ public final class StatefulParDoStep extends KeyedStep {
    */
   public StatefulParDoStep(
       int index, String fullName, int level, DoFnSpec spec, boolean timeSorted) {
-    super(index, fullName, level, List.of(spec.input()), spec.outputs());
-    this.spec = spec;
+    super(index, fullName, level, spec);
     this.timeSorted = timeSorted;
-  }
-
-  public DoFnSpec spec() {
-    return spec;
   }
 
   public boolean timeSorted() {

@@ -23,22 +23,21 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.AssignWindowsStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
-import org.apache.beam.runners.spark.structuredstreaming.translation.DoFnSpec;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import org.apache.beam.runners.spark.structuredstreaming.translation.FlattenStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
-import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
-import org.apache.beam.runners.spark.structuredstreaming.translation.StatefulParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -168,16 +167,16 @@ public final class LevelGraph {
 
   /** Whether {@link #takeCallbacks} has any. */
   public boolean hasCallbacks() {
-    return doFnsOfRoots.values().stream().anyMatch(doFn -> doFn.context().hasCallbacks())
-        || fusedDoFns.stream().anyMatch(doFn -> doFn.context().hasCallbacks());
+    return doFns().anyMatch(doFn -> doFn.context().hasCallbacks());
   }
 
   /** What DoFns have asked to be called back for since the last call. */
   public List<BundleCallback> takeCallbacks() {
-    List<BundleCallback> taken = new ArrayList<>();
-    doFnsOfRoots.values().forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
-    fusedDoFns.forEach(doFn -> taken.addAll(doFn.context().takeCallbacks()));
-    return taken;
+    return doFns().flatMap(doFn -> doFn.context().takeCallbacks().stream()).toList();
+  }
+
+  private Stream<LiveDoFn> doFns() {
+    return Stream.concat(doFnsOfRoots.values().stream(), fusedDoFns.stream());
   }
 
   /** Elements sent on each edge since the last call, by the edge's index. */
@@ -196,9 +195,7 @@ public final class LevelGraph {
    */
   public RuntimeException tearDown() {
     RuntimeException failure = null;
-    List<LiveDoFn> all = new ArrayList<>(doFnsOfRoots.values());
-    all.addAll(fusedDoFns);
-    for (LiveDoFn doFn : all) {
+    for (LiveDoFn doFn : doFns().toList()) {
       try {
         doFn.tearDown();
       } catch (RuntimeException e) {
@@ -230,19 +227,12 @@ public final class LevelGraph {
       for (PlanCollection rootOutput : root.outputs()) {
         receivers.put(rootOutput, receiverOf(rootOutput, consumers));
       }
-      if (root instanceof StatefulParDoStep parDo) {
-        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
-      } else if (root instanceof SideInputParDoStep parDo) {
-        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
-      } else if (root instanceof SplittableParDoStep parDo) {
-        doFnsOfRoots.put(root, liveDoFn(root, parDo.spec()));
+      if (root instanceof KeyedParDoStep parDo) {
+        List<ElementReceiver> outputs = root.outputs().stream().map(receivers::get).toList();
+        doFnsOfRoots.put(
+            root, new LiveDoFn(root.fullName(), parDo.spec(), options, metrics, outputs));
       }
     }
-  }
-
-  private LiveDoFn liveDoFn(Step root, DoFnSpec spec) {
-    List<ElementReceiver> outputs = root.outputs().stream().map(receivers::get).toList();
-    return new LiveDoFn(root.fullName(), spec, options, metrics, outputs);
   }
 
   private void wire(Step step, Map<PlanCollection, List<ElementReceiver>> consumers) {
@@ -254,7 +244,7 @@ public final class LevelGraph {
     if (step instanceof ParDoStep parDo) {
       LiveDoFn doFn = new LiveDoFn(parDo.fullName(), parDo.spec(), options, metrics, outputs);
       fusedDoFns.add(0, doFn);
-      receiver = new ParDoRunner(doFn);
+      receiver = doFn::processElement;
     } else if (step instanceof AssignWindowsStep assign) {
       receiver = new AssignWindowsRunner(assign, outputs.get(0));
     } else if (step instanceof FlattenStep) {
@@ -292,7 +282,7 @@ public final class LevelGraph {
     if (target instanceof ViewStep) {
       return new ViewSender(channel);
     }
-    if (target instanceof StatefulParDoStep || target instanceof SplittableParDoStep) {
+    if (target instanceof KeyedParDoStep) {
       return new KeyedElementSender(channel);
     }
     return new GroupingSender(channel);

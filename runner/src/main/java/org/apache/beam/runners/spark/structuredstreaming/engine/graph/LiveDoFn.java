@@ -41,8 +41,9 @@ import org.apache.beam.sdk.values.WindowedValue;
  * #finishBundle}, torn down by {@link #tearDown}. A DoFn that is not called in an epoch is not
  * touched in it. After a failure the instance must not be used again, only torn down.
  *
- * <p>How to call it: {@code outer = enter(); try { runner().…; } catch (UserCodeException e) { throw
- * failure(…, e); } finally { leave(outer); }}. Used by one task at a time.
+ * <p>Elements go to {@link #processElement}. How to call it otherwise: {@code outer = enter(); try {
+ * runner().…; } catch (UserCodeException e) { throw failure(…, e); } finally { leave(outer); }}. Used by
+ * one task at a time.
  */
 public final class LiveDoFn implements WindowedValueMultiReceiver {
   private final String fullName;
@@ -101,6 +102,18 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
   /** The counterpart of {@link #enter}, whatever happened in between. */
   public void leave(MetricsContainer outer) {
     metrics.activate(outer);
+  }
+
+  /** Hands an element to the DoFn; what it outputs is downstream on return. */
+  public void processElement(WindowedValue<Object> element) {
+    MetricsContainer outer = enter();
+    try {
+      runner.processElement(element);
+    } catch (UserCodeException e) {
+      throw failure("processing an element", e);
+    } finally {
+      leave(outer);
+    }
   }
 
   /** What calls the DoFn; there since the first {@link #enter}, the same ever after. */

@@ -18,15 +18,22 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
+import java.util.List;
 import org.apache.beam.runners.core.LateDataDroppingDoFnRunner;
+import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.metrics.CounterCell;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
+import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.metrics.MetricName;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.values.WindowedValue;
+import org.joda.time.Duration;
 
 /**
  * Runs one keyed step in one partition for one epoch. Made anew for every epoch and attempt; all
@@ -103,9 +110,40 @@ public abstract class KeyedStepRunner {
    */
   public abstract long finish();
 
+  /** Counts what the epoch has output to {@code output}, of steps that output by this class. */
+  public void countElements(PlanCollection output, TaskMetrics metrics) {
+    metrics.countElements(step.fullName(), output, statistics.rowsOut());
+  }
+
   final void emit(WindowedValue<Object> element) {
     statistics.addRowOut();
     output.accept(element);
+  }
+
+  /**
+   * Reads a record's windows; the elements of the record are dropped in those that have expired.
+   *
+   * @param elements how many elements the record is for
+   * @param open takes the windows that have not expired, in place of what it had
+   */
+  final void readOpenWindows(
+      RecordInput record,
+      Coder<BoundedWindow> windowCoder,
+      long inputWatermark,
+      long elements,
+      List<BoundedWindow> open)
+      throws IOException {
+    open.clear();
+    Duration lateness = step.windowingStrategy().getAllowedLateness();
+    int count = record.bytes().readVarInt();
+    for (int i = 0; i < count; i++) {
+      BoundedWindow window = record.readWindow(windowCoder).window();
+      if (LateDataUtils.garbageCollectionTime(window, lateness).getMillis() < inputWatermark) {
+        drop(elements);
+      } else {
+        open.add(window);
+      }
+    }
   }
 
   /** Counts elements that are dropped because their window has expired. */

@@ -125,7 +125,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
     Instant timestamp = Instant.ofEpochMilli(bytes.readLong());
     long elements = bytes.readVarLong();
     statistics().addRowsIn(elements);
-    readWindows(record, elements);
+    readOpenWindows(record, windowCoder, watermarks.inputWatermark(), elements, recordWindows);
     int length = bytes.readLength();
     if (!recordWindows.isEmpty()) {
       input.reset(bytes.array(), bytes.position(), length);
@@ -233,21 +233,5 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   @SuppressWarnings("unchecked") // elements are untyped between steps
   private void emitPane(WindowedValue<KV<Object, Object>> pane) {
     emit((WindowedValue<Object>) (WindowedValue<?>) pane);
-  }
-
-  /** Reads the record's windows and keeps those that have not expired. */
-  private void readWindows(RecordInput record, long elements) throws IOException {
-    recordWindows.clear();
-    int count = record.bytes().readVarInt();
-    for (int i = 0; i < count; i++) {
-      BoundedWindow window = record.readWindow(windowCoder).window();
-      long expiry =
-          LateDataUtils.garbageCollectionTime(window, windowing.getAllowedLateness()).getMillis();
-      if (expiry < watermarks.inputWatermark()) {
-        drop(elements);
-      } else {
-        recordWindows.add(window);
-      }
-    }
   }
 }

@@ -18,14 +18,11 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
-import java.util.Objects;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SideInputParDoStep;
-import org.apache.beam.sdk.metrics.MetricsContainer;
-import org.apache.beam.sdk.util.UserCodeException;
 import org.apache.beam.sdk.values.WindowedValue;
 import org.apache.beam.sdk.values.WindowedValues.FullWindowedValueCoder;
 
@@ -33,13 +30,9 @@ import org.apache.beam.sdk.values.WindowedValues.FullWindowedValueCoder;
  * Runs a stateless DoFn that reads side inputs. An element is processed in each of its windows by
  * itself, when the side inputs are ready there: {@link WaitingElements}. {@code out = in}.
  */
-final class SideInputParDoRunner extends KeyedStepRunner {
+final class SideInputParDoRunner extends KeyedParDoRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(0);
 
-  private final LiveDoFn doFn;
-  private final StepRows rows;
-  private final StepWatermarks watermarks;
-  private final WaitingElements waiting;
   private final FullWindowedValueCoder<Object> elementCoder;
 
   SideInputParDoRunner(
@@ -49,14 +42,8 @@ final class SideInputParDoRunner extends KeyedStepRunner {
       StepRows rows,
       SideInputs sideInputs,
       long processingTimeMillis) {
-    super(step, element -> {}, container);
-    this.doFn = Objects.requireNonNull(doFn, "doFn");
-    this.rows = rows;
-    this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
-    StepSideInputs ofStep = sideInputs.of(step, step.spec().sideInputs().values(), watermarks);
-    this.waiting = new WaitingElements(rows, step.input(), ofStep);
+    super(step, doFn, container, rows, sideInputs, WATERMARKS, processingTimeMillis);
     this.elementCoder = step.input().windowedValueCoder();
-    doFn.context().bindSideInputs(ofStep);
   }
 
   @Override
@@ -64,52 +51,24 @@ final class SideInputParDoRunner extends KeyedStepRunner {
     statistics().addRowsIn(1);
     WindowedValue<Object> element = elementCoder.decode(record.bytes());
     for (WindowedValue<Object> inWindow : element.explodeWindows()) {
-      StepSideInputs.State readiness = waiting.offer(inWindow);
-      if (readiness == StepSideInputs.State.READY) {
-        process(inWindow);
-      } else if (readiness == StepSideInputs.State.COLLECTED) {
-        drop(1);
+      if (admits(inWindow)) {
+        doFn().processElement(inWindow);
       }
     }
   }
 
   @Override
-  public Work endOfElements() {
-    return Work.NONE;
+  void processReleased(WindowedValue<Object> element) {
+    doFn().processElement(element);
   }
 
   @Override
-  public Work advanceWatermark(long watermarkMillis) {
-    return Work.sequence(
-        waiting.release(this::process, late -> drop(1)),
-        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))));
+  long endEpoch() {
+    return Long.MAX_VALUE;
   }
 
   @Override
-  public void finishBundle() {
-    doFn.finishBundle();
-  }
-
-  @Override
-  public long finish() {
-    long out = watermarks.release(Long.MAX_VALUE);
-    waiting.flush();
-    watermarks.flush();
-    rows.flush();
-    statistics().addRowsOut(doFn.takeOutputs());
-    statistics().setState(rows.rows(), rows.bytes());
-    statistics().setWatermarks(watermarks.inputWatermark(), out);
-    return out;
-  }
-
-  private void process(WindowedValue<Object> element) {
-    MetricsContainer outer = doFn.enter();
-    try {
-      doFn.runner().processElement(element);
-    } catch (UserCodeException e) {
-      throw doFn.failure("processing an element", e);
-    } finally {
-      doFn.leave(outer);
-    }
+  void flushState(StepRows ofStep) {
+    ofStep.flush();
   }
 }

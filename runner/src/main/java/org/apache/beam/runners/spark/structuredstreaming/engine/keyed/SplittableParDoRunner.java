@@ -20,7 +20,6 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.apache.beam.runners.core.KeyedWorkItem;
 import org.apache.beam.runners.core.KeyedWorkItems;
 import org.apache.beam.runners.core.NullSideInputReader;
@@ -31,7 +30,6 @@ import org.apache.beam.runners.core.TimerInternals.TimerData;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
@@ -80,15 +78,12 @@ import org.joda.time.Instant;
  * <p>With side inputs, an element waits for its first turn as {@link WaitingElements} says, and the
  * views keep what it may read until it is finished.
  */
-final class SplittableParDoRunner extends KeyedStepRunner {
+final class SplittableParDoRunner extends KeyedParDoRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(0);
   private static final byte UNFINISHED = StepWatermarks.engineKind(1);
   private static final int MAX_LIVE_KEYS = 10_000;
   private static final long BEFORE_THE_END = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis() - 1;
 
-  private final LiveDoFn doFn;
-  private final StepRows rows;
-  private final StepWatermarks watermarks;
   private final StepStateContext<byte[]> state;
   private final Coder<byte[]> keyCoder;
   private final Coder<Object> valueCoder;
@@ -97,7 +92,6 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   private final ResumeTimer resumeTimer;
   private final SideInputReader sideInputReader;
   private final SplittableInvoker invoker;
-  private final WaitingElements waiting;
   private final UnfinishedWindows unfinishedWindows;
   private final ByteInput input = new ByteInput();
   private final List<Resumption> resumptions = new ArrayList<>();
@@ -127,29 +121,22 @@ final class SplittableParDoRunner extends KeyedStepRunner {
       SideInputs sideInputs,
       long processingTimeMillis,
       TurnBudget budget) {
-    super(step, element -> {}, container);
-    this.doFn = Objects.requireNonNull(doFn, "doFn");
-    this.rows = rows;
+    super(step, doFn, container, rows, sideInputs, WATERMARKS, processingTimeMillis);
     this.budget = budget;
     this.keyCoder = (Coder<byte[]>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
-    this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.state =
         StepStateContext.withoutTimerHolds(
-            rows, keyCoder, windowCoder, watermarks, MAX_LIVE_KEYS);
-    this.resumeTimer = new ResumeTimer(watermarks);
-    if (step.spec().sideInputs().isEmpty()) {
-      this.waiting = null;
+            rows, keyCoder, windowCoder, watermarks(), MAX_LIVE_KEYS);
+    this.resumeTimer = new ResumeTimer(watermarks());
+    if (sideInputs() == null) {
       this.unfinishedWindows = null;
       this.sideInputReader = NullSideInputReader.empty();
     } else {
-      StepSideInputs ofStep = sideInputs.of(step, step.spec().sideInputs().values(), watermarks);
-      this.waiting = new WaitingElements(rows, step.input(), ofStep);
       this.unfinishedWindows = new UnfinishedWindows(rows, UNFINISHED);
-      this.sideInputReader = ofStep;
-      ofStep.addConsumer(unfinishedWindows::earliest);
-      doFn.context().bindSideInputs(ofStep);
+      this.sideInputReader = sideInputs();
+      sideInputs().addConsumer(unfinishedWindows::earliest);
     }
     this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader);
   }
@@ -172,40 +159,18 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     statistics().addRowsIn(1);
     KV<byte[], Object> pair = KV.of(state.forKey(keyBytes).key(), value);
     WindowedValue<Object> element = WindowedValues.of(pair, timestamp, window, pane);
-    StepSideInputs.State readiness =
-        waiting == null ? StepSideInputs.State.READY : waiting.offer(element);
-    if (readiness == StepSideInputs.State.READY) {
-      begin(element);
-    } else if (readiness == StepSideInputs.State.COLLECTED) {
-      drop(1);
+    if (admits(element)) {
+      processReleased(element);
     }
   }
 
   @Override
-  public Work endOfElements() {
-    return Work.NONE;
+  Work afterWatermark() {
+    return this::resumeNext;
   }
 
   @Override
-  public Work advanceWatermark(long watermarkMillis) {
-    if (waiting == null) {
-      watermarks.advanceInput(watermarkMillis);
-      return this::resumeNext;
-    }
-    return Work.sequence(
-        waiting.release(this::begin, late -> drop(1)),
-        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))),
-        this::resumeNext);
-  }
-
-  @Override
-  public void finishBundle() {
-    doFn.finishBundle();
-    statistics().addRowsOut(doFn.takeOutputs());
-  }
-
-  @Override
-  public long finish() {
+  long endEpoch() {
     setTimers(resumptions);
     if (isAnyDue()) {
       statistics().setPending();
@@ -214,23 +179,23 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     setTimers(polls);
     boolean unfinished = state.timers().earliestDue(TimeDomain.PROCESSING_TIME) != Long.MAX_VALUE;
     long hold = state.holds().earliest();
-    long out = watermarks.release(unfinished ? Math.min(hold, BEFORE_THE_END) : hold);
-    watermarks.flush();
-    if (waiting != null) {
-      waiting.flush();
+    return unfinished ? Math.min(hold, BEFORE_THE_END) : hold;
+  }
+
+  @Override
+  void flushState(StepRows ofStep) {
+    if (unfinishedWindows != null) {
       unfinishedWindows.flush();
     }
     state.flush();
-    statistics().setState(rows.rows(), rows.bytes());
-    statistics().setWatermarks(watermarks.inputWatermark(), out);
-    return out;
   }
 
   /** The first turn of an element. */
+  @Override
   @SuppressWarnings("unchecked") // made by the expansion of a splittable ParDo
-  private void begin(WindowedValue<Object> element) {
+  void processReleased(WindowedValue<Object> element) {
     KV<byte[], KV<Object, Object>> pair = (KV<byte[], KV<Object, Object>>) element.getValue();
-    byte[] keyBytes = encode(pair.getKey());
+    byte[] keyBytes = Encoding.key(step().fullName(), keyCoder, pair.getKey());
     current = state.forKey(keyBytes);
     boolean left =
         takeTurn(
@@ -239,16 +204,6 @@ final class SplittableParDoRunner extends KeyedStepRunner {
                 current.key(), List.of(element.withValue(pair.getValue()))));
     if (left && unfinishedWindows != null) {
       unfinishedWindows.add(endMillis(element.getWindows().iterator().next()));
-    }
-  }
-
-  private byte[] encode(byte[] key) {
-    try {
-      ByteOutput bytes = new ByteOutput(key.length + Integer.BYTES);
-      keyCoder.encode(key, bytes);
-      return bytes.toByteArray();
-    } catch (IOException e) {
-      throw failure("encoding a key with " + keyCoder, e);
     }
   }
 
@@ -261,7 +216,7 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     if (fired && budget.isSpent()) {
       return false;
     }
-    FiredTimer due = state.nextDue(TimeDomain.PROCESSING_TIME, watermarks.processingTime());
+    FiredTimer due = state.nextDue(TimeDomain.PROCESSING_TIME, watermarks().processingTime());
     if (due == null) {
       return false;
     }
@@ -285,14 +240,14 @@ final class SplittableParDoRunner extends KeyedStepRunner {
     budget.start();
     call(first);
     while (true) {
-      long outputs = doFn.takeOutputs();
+      long outputs = doFn().takeOutputs();
       statistics().addRowsOut(outputs);
       budget.spend(outputs);
       TimerData next = resumeTimer.take();
       if (next == null) {
         return false;
       }
-      if (next.getTimestamp().getMillis() > watermarks.processingTime()) {
+      if (next.getTimestamp().getMillis() > watermarks().processingTime()) {
         state.timers().set(keyBytes, next);
         return true;
       }
@@ -306,20 +261,20 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   }
 
   private TimerData dueInAnyLaterEpoch(TimerData timer) {
-    Instant before = Instant.ofEpochMilli(watermarks.processingTime() - 1);
+    Instant before = Instant.ofEpochMilli(watermarks().processingTime() - 1);
     return TimerData.of(
         timer.getNamespace(), before, before, TimeDomain.PROCESSING_TIME, CausedByDrain.NORMAL);
   }
 
   private void call(KeyedWorkItem<byte[], KV<Object, Object>> item) {
-    MetricsContainer outer = doFn.enter();
+    MetricsContainer outer = doFn().enter();
     try {
       bind();
-      doFn.runner().processElement(WindowedValues.valueInGlobalWindow(item));
+      doFn().runner().processElement(WindowedValues.valueInGlobalWindow(item));
     } catch (UserCodeException e) {
-      throw doFn.failure("processing an element and its restriction", e);
+      throw doFn().failure("processing an element and its restriction", e);
     } finally {
-      doFn.leave(outer);
+      doFn().leave(outer);
     }
   }
 
@@ -328,7 +283,7 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   private void bind() {
     if (!bound) {
       ProcessFn<Object, Object, Object, Object, Object> processFn =
-          (ProcessFn<Object, Object, Object, Object, Object>) (Object) doFn.runner().getFn();
+          (ProcessFn<Object, Object, Object, Object, Object>) (Object) doFn().runner().getFn();
       processFn.setStateInternalsFactory(key -> current.stateInternals());
       processFn.setTimerInternalsFactory(key -> resumeTimer);
       processFn.setSideInputReader(sideInputReader);
@@ -345,7 +300,7 @@ final class SplittableParDoRunner extends KeyedStepRunner {
   }
 
   private boolean isAnyDue() {
-    long now = watermarks.processingTime();
+    long now = watermarks().processingTime();
     return state.timers().firstDue(TimeDomain.PROCESSING_TIME, now) != Long.MAX_VALUE;
   }
 }

@@ -20,14 +20,11 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.StateNamespaces.WindowNamespace;
 import org.apache.beam.runners.core.TimerInternals.TimerData;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
@@ -43,7 +40,6 @@ import org.apache.beam.sdk.util.UserCodeException;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.WindowedValue;
 import org.apache.beam.sdk.values.WindowedValues;
-import org.apache.beam.sdk.values.WindowingStrategy;
 import org.joda.time.Instant;
 
 /**
@@ -65,21 +61,16 @@ import org.joda.time.Instant;
  * <p>Runners-core's StatefulDoFnRunner is not used for this: it refuses windows that have been merged
  * before, sets a timer with every element, and sorts by reading all that is buffered.
  */
-final class StatefulParDoRunner extends KeyedStepRunner {
+final class StatefulParDoRunner extends KeyedParDoRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(3);
   private static final int MAX_LIVE_KEYS = 10_000;
 
-  private final LiveDoFn doFn;
-  private final StepRows rows;
-  private final StepWatermarks watermarks;
   private final StepStateContext<Object> state;
-  private final WindowingStrategy<?, ?> windowing;
   private final Coder<Object> keyCoder;
   private final Coder<Object> valueCoder;
   private final Coder<BoundedWindow> windowCoder;
   private final WindowExpiry expiry;
   private final TimeSorting sorting;
-  private final WaitingElements waiting;
   private final ByteInput input = new ByteInput();
   private final List<BoundedWindow> recordWindows = new ArrayList<>();
 
@@ -91,35 +82,20 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       StepRows rows,
       SideInputs sideInputs,
       long processingTimeMillis) {
-    super(step, element -> {}, container);
-    this.doFn = Objects.requireNonNull(doFn, "doFn");
-    this.rows = rows;
-    this.windowing = step.windowingStrategy();
+    super(step, doFn, container, rows, sideInputs, WATERMARKS, processingTimeMillis);
     this.keyCoder = (Coder<Object>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
-    this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.state =
         new StepStateContext<>(
-            rows, keyCoder, windowCoder, watermarks, MAX_LIVE_KEYS);
-    this.expiry = new WindowExpiry(doFn.spec(), state.timers());
-    this.sorting = step.timeSorted() ? new TimeSorting(step, watermarks) : null;
-    this.waiting = waiting(step, sideInputs);
-  }
-
-  /** Null if the step reads no side inputs: nothing waits then. */
-  private WaitingElements waiting(StatefulParDoStep step, SideInputs sideInputs) {
-    if (step.spec().sideInputs().isEmpty()) {
-      return null;
-    }
-    StepSideInputs ofStep = sideInputs.of(step, step.spec().sideInputs().values(), watermarks);
-    doFn.context().bindSideInputs(ofStep);
-    return new WaitingElements(rows, step.input(), ofStep);
+            rows, keyCoder, windowCoder, watermarks(), MAX_LIVE_KEYS);
+    this.expiry = new WindowExpiry(step.spec(), state.timers());
+    this.sorting = step.timeSorted() ? new TimeSorting(step, watermarks()) : null;
   }
 
   @Override
   public Work startOfEpoch() {
-    return new DueTimers(state.timers(), watermarks, this::fire);
+    return new DueTimers(state.timers(), watermarks(), this::fire);
   }
 
   @Override
@@ -129,7 +105,11 @@ final class StatefulParDoRunner extends KeyedStepRunner {
     Instant timestamp = Instant.ofEpochMilli(bytes.readLong());
     PaneInfo pane = PaneInfoCoder.INSTANCE.decode(bytes);
     statistics().addRowsIn(1);
-    readWindows(record, timestamp);
+    readOpenWindows(record, windowCoder, watermarks().inputWatermark(), 1, recordWindows);
+    if (sorting != null && sorting.isLate(timestamp)) {
+      drop(recordWindows.size());
+      recordWindows.clear();
+    }
     int length = bytes.readLength();
     if (!recordWindows.isEmpty()) {
       input.reset(bytes.array(), bytes.position(), length);
@@ -137,73 +117,37 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       KeyState<Object> key = state.forKey(keyBytes);
       KV<Object, Object> pair = KV.of(key.key(), value);
       for (BoundedWindow window : recordWindows) {
-        offer(keyBytes, key, window, WindowedValues.of(pair, timestamp, window, pane));
+        WindowedValue<Object> element = WindowedValues.of(pair, timestamp, window, pane);
+        if (admits(element)) {
+          add(keyBytes, key, window, element);
+        }
       }
     }
     bytes.seek(bytes.position() + length);
   }
 
   @Override
-  public Work endOfElements() {
-    return Work.NONE;
+  Work afterWatermark() {
+    return new DueTimers(state.timers(), watermarks(), this::fire);
   }
 
   @Override
-  public Work advanceWatermark(long watermarkMillis) {
-    Work timers = new DueTimers(state.timers(), watermarks, this::fire);
-    if (waiting == null) {
-      watermarks.advanceInput(watermarkMillis);
-      return timers;
-    }
-    return Work.sequence(
-        waiting.release(this::addReleased, late -> drop(1)),
-        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))),
-        timers);
-  }
-
-  @Override
-  public void finishBundle() {
-    doFn.finishBundle();
-  }
-
-  @Override
-  public long finish() {
-    long out = watermarks.release(state.holds().earliest());
-    if (waiting != null) {
-      waiting.flush();
-    }
-    watermarks.flush();
-    state.flush();
-    statistics().addRowsOut(doFn.takeOutputs());
-    statistics().setState(rows.rows(), rows.bytes());
-    statistics().setWatermarks(watermarks.inputWatermark(), out);
+  long endEpoch() {
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
-    return out;
+    return state.holds().earliest();
   }
 
-  /** Adds the element, unless it has to wait for side inputs or has lost them. */
-  private void offer(
-      byte[] keyBytes, KeyState<Object> key, BoundedWindow window, WindowedValue<Object> element) {
-    StepSideInputs.State readiness =
-        waiting == null ? StepSideInputs.State.READY : waiting.offer(element);
-    if (readiness == StepSideInputs.State.READY) {
-      add(keyBytes, key, window, element);
-    } else if (readiness == StepSideInputs.State.COLLECTED) {
-      drop(1);
-    }
+  @Override
+  void flushState(StepRows ofStep) {
+    state.flush();
   }
 
-  private void addReleased(WindowedValue<Object> element) {
+  @Override
+  void processReleased(WindowedValue<Object> element) {
     Object key = ((KV<?, ?>) element.getValue()).getKey();
-    try {
-      ByteOutput keyBytes = new ByteOutput(64);
-      keyCoder.encode(key, keyBytes);
-      byte[] bytes = keyBytes.toByteArray();
-      BoundedWindow window = element.getWindows().iterator().next();
-      add(bytes, state.forKey(bytes), window, element);
-    } catch (IOException e) {
-      throw failure("encoding a key with " + keyCoder, e);
-    }
+    byte[] keyBytes = Encoding.key(step().fullName(), keyCoder, key);
+    BoundedWindow window = element.getWindows().iterator().next();
+    add(keyBytes, state.forKey(keyBytes), window, element);
   }
 
   private void add(
@@ -217,15 +161,8 @@ final class StatefulParDoRunner extends KeyedStepRunner {
   }
 
   private void process(KeyState<Object> key, WindowedValue<Object> element) {
-    MetricsContainer outer = doFn.enter();
-    try {
-      doFn.context().bind(key.stateInternals(), key.timerInternals());
-      doFn.runner().processElement(element);
-    } catch (UserCodeException e) {
-      throw doFn.failure("processing an element", e);
-    } finally {
-      doFn.leave(outer);
-    }
+    doFn().context().bind(key.stateInternals(), key.timerInternals());
+    doFn().processElement(element);
   }
 
   private void fire(FiredTimer fired) {
@@ -239,23 +176,24 @@ final class StatefulParDoRunner extends KeyedStepRunner {
       sorting.scheduleNext(key, window);
     } else if (expiry.isExpiry(timer)) {
       if (expiry.isObserved()) {
-        call(key, timer, window, "calling @OnWindowExpiration");
+        call(key, timer, window);
       }
       expiry.clear(fired.key(), key, window);
     } else {
-      call(key, timer, window, "firing the timer " + timer.getTimerId());
+      call(key, timer, window);
     }
   }
 
   /** Calls the DoFn for a timer of its own, or for the expiry of a window. */
-  private void call(KeyState<Object> key, TimerData timer, BoundedWindow window, String doing) {
-    MetricsContainer outer = doFn.enter();
+  private void call(KeyState<Object> key, TimerData timer, BoundedWindow window) {
+    boolean expires = expiry.isExpiry(timer);
+    MetricsContainer outer = doFn().enter();
     try {
-      doFn.context().bind(key.stateInternals(), key.timerInternals());
-      if (expiry.isExpiry(timer)) {
-        doFn.runner().onWindowExpiration(window, timer.getOutputTimestamp(), key.key());
+      doFn().context().bind(key.stateInternals(), key.timerInternals());
+      if (expires) {
+        doFn().runner().onWindowExpiration(window, timer.getOutputTimestamp(), key.key());
       } else {
-        doFn.runner()
+        doFn().runner()
             .onTimer(
                 timer.getTimerId(),
                 timer.getTimerFamilyId(),
@@ -267,26 +205,14 @@ final class StatefulParDoRunner extends KeyedStepRunner {
                 timer.causedByDrain());
       }
     } catch (UserCodeException e) {
-      throw doFn.failure(doing, e);
+      throw doFn()
+          .failure(
+              expires
+                  ? "calling @OnWindowExpiration"
+                  : "firing the timer " + timer.getTimerId(),
+              e);
     } finally {
-      doFn.leave(outer);
-    }
-  }
-
-  /** Reads the record's windows and keeps those in which the element is not too late. */
-  private void readWindows(RecordInput record, Instant timestamp) throws IOException {
-    recordWindows.clear();
-    boolean unsortable = sorting != null && sorting.isLate(timestamp);
-    int count = record.bytes().readVarInt();
-    for (int i = 0; i < count; i++) {
-      BoundedWindow window = record.readWindow(windowCoder).window();
-      long gc =
-          LateDataUtils.garbageCollectionTime(window, windowing.getAllowedLateness()).getMillis();
-      if (gc < watermarks.inputWatermark() || unsortable) {
-        drop(1);
-      } else {
-        recordWindows.add(window);
-      }
+      doFn().leave(outer);
     }
   }
 }

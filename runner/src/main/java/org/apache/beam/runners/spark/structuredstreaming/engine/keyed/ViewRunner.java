@@ -32,7 +32,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Materializ
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewWindow.Pane;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
@@ -298,23 +297,13 @@ final class ViewRunner extends KeyedStepRunner {
   private ViewWindow window(BoundedWindow window) {
     ViewWindow known = windows.get(window);
     if (known == null) {
-      byte[] encoded = encode(window);
+      byte[] encoded = Encoding.window(step.fullName(), windowCoder, window);
       long end = window.maxTimestamp().getMillis();
       byte[] pane = rows.get(windowsPrefix(end), encoded);
       known = new ViewWindow(encoded, end, pane == null ? null : Pane.decode(pane));
       windows.put(window, known);
     }
     return known;
-  }
-
-  private byte[] encode(BoundedWindow window) {
-    try {
-      ByteOutput out = new ByteOutput(16);
-      windowCoder.encode(window, out);
-      return out.toByteArray();
-    } catch (IOException | RuntimeException e) {
-      throw failure("encoding window " + window + " with " + windowCoder, e);
-    }
   }
 
   private byte[] windowsPrefix(long end) {

@@ -132,7 +132,7 @@ final class WaitingElements {
           return state;
         }
         if (state == StepSideInputs.State.NOT_READY) {
-          waits = create(window, encode(window));
+          waits = create(window, Encoding.window(rows.stepName(), windowCoder, window));
           waiting.put(window, waits);
           add(waits, element);
           return state;
@@ -313,17 +313,6 @@ final class WaitingElements {
 
   private Waiting create(BoundedWindow window, byte[] encoded) {
     return new Waiting(window, encoded, rows.prefix(ELEMENTS).bytes(encoded).toByteArray());
-  }
-
-  private byte[] encode(BoundedWindow window) {
-    try {
-      ByteOutput out = new ByteOutput(16);
-      windowCoder.encode(window, out);
-      return out.toByteArray();
-    } catch (IOException | RuntimeException e) {
-      throw new StepFailedException(
-          rows.stepName(), "encoding window " + window + " with " + windowCoder, e);
-    }
   }
 
   private static byte[] chunkSuffix(long chunk) {

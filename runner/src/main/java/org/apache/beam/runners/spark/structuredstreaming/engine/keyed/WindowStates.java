@@ -69,7 +69,8 @@ final class WindowStates<E extends PaneEntry> {
   }
 
   WindowState<E> get(BoundedWindow window) {
-    return windows.computeIfAbsent(window, w -> create(w, encode(w), false));
+    return windows.computeIfAbsent(
+        window, w -> create(w, Encoding.window(step.fullName(), windowCoder, w), false));
   }
 
   /** Windows whose end is behind {@code watermarkMillis}, in firing order. */
@@ -141,16 +142,5 @@ final class WindowStates<E extends PaneEntry> {
     byte[] prefix = rows.prefix(panesKind).bytes(encoded).toByteArray();
     return new WindowState<>(
         window, encoded, prefix, end, expiry, new KeyTable<>(entries), stored);
-  }
-
-  private byte[] encode(BoundedWindow window) {
-    try {
-      ByteOutput out = new ByteOutput(16);
-      windowCoder.encode(window, out);
-      return out.toByteArray();
-    } catch (IOException | RuntimeException e) {
-      throw new StepFailedException(
-          step.fullName(), "encoding window " + window + " with " + windowCoder, e);
-    }
   }
 }

@@ -277,16 +277,9 @@ final class KeyedTask extends LevelTask {
     graph().finishBundles();
     for (KeyedStepRunner runner : runners) {
       long watermark = runner.finish();
-      if (graph().doFn(runner.step()) == null && !runner.step().outputs().isEmpty()) {
-        graph()
-            .metrics()
-            .countElements(
-                runner.step().fullName(),
-                runner.step().output(),
-                runner.statistics().rowsOut());
-      }
       for (PlanCollection output : runner.step().outputs()) {
         graph().setWatermark(output, watermark);
+        runner.countElements(output, graph().metrics());
       }
     }
     if (state != null) {
