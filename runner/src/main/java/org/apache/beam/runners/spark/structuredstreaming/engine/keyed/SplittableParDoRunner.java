@@ -32,6 +32,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.HoldIndex;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepStateContext;
@@ -81,6 +82,7 @@ import org.joda.time.Instant;
 final class SplittableParDoRunner extends KeyedParDoRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(0);
   private static final byte UNFINISHED = StepWatermarks.engineKind(1);
+  private static final byte UNFINISHED_BUCKETS = StepWatermarks.engineKind(2);
   private static final int MAX_LIVE_KEYS = 10_000;
   private static final long BEFORE_THE_END = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis() - 1;
 
@@ -92,7 +94,8 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
   private final ResumeTimer resumeTimer;
   private final SideInputReader sideInputReader;
   private final SplittableInvoker invoker;
-  private final UnfinishedWindows unfinishedWindows;
+  // The ends of the windows of elements that are not finished; null if the step reads no side inputs.
+  private final HoldIndex unfinishedEnds;
   private final ByteInput input = new ByteInput();
   private final List<Resumption> resumptions = new ArrayList<>();
   private final List<Resumption> polls = new ArrayList<>();
@@ -131,12 +134,12 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
             rows, keyCoder, windowCoder, watermarks(), MAX_LIVE_KEYS);
     this.resumeTimer = new ResumeTimer(watermarks());
     if (sideInputs() == null) {
-      this.unfinishedWindows = null;
+      this.unfinishedEnds = null;
       this.sideInputReader = NullSideInputReader.empty();
     } else {
-      this.unfinishedWindows = new UnfinishedWindows(rows, UNFINISHED);
+      this.unfinishedEnds = new HoldIndex(rows, UNFINISHED, UNFINISHED_BUCKETS);
       this.sideInputReader = sideInputs();
-      sideInputs().addConsumer(unfinishedWindows::earliest);
+      sideInputs().addConsumer(unfinishedEnds::earliest);
     }
     this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader);
   }
@@ -184,8 +187,8 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
 
   @Override
   void flushState(StepRows ofStep) {
-    if (unfinishedWindows != null) {
-      unfinishedWindows.flush();
+    if (unfinishedEnds != null) {
+      unfinishedEnds.flush();
     }
     state.flush();
   }
@@ -202,8 +205,8 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
             keyBytes,
             KeyedWorkItems.elementsWorkItem(
                 current.key(), List.of(element.withValue(pair.getValue()))));
-    if (left && unfinishedWindows != null) {
-      unfinishedWindows.add(endMillis(element.getWindows().iterator().next()));
+    if (left && unfinishedEnds != null) {
+      unfinishedEnds.add(endMillis(element.getWindows().iterator().next()));
     }
   }
 
@@ -223,8 +226,8 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     fired = true;
     current = state.forKey(due.key());
     boolean left = takeTurn(due.key(), resumption(due.timer()));
-    if (!left && unfinishedWindows != null) {
-      unfinishedWindows.remove(
+    if (!left && unfinishedEnds != null) {
+      unfinishedEnds.release(
           endMillis(((WindowNamespace<?>) due.timer().getNamespace()).getWindow()));
     }
     return true;

@@ -25,6 +25,7 @@ import java.util.TreeSet;
 /**
  * The multiset of a step's watermark holds in one partition, durable: {@code (step, HOLD, bucket)
  * -> (time) -> count}, with a {@link TimeIndex} over the buckets. All times are event time millis.
+ * What else of a step is counted by event time is kept in the same way, under kinds of its own.
  *
  * <p>Invariant: {@link #earliest} is the least time whose count is positive. A change costs a row;
  * asking for the earliest hold costs nothing but, once the earliest of a bucket has been released,
@@ -32,13 +33,25 @@ import java.util.TreeSet;
  */
 public final class HoldIndex {
   private final StepRows rows;
+  private final byte kind;
   private final TimeIndex index;
   // The distinct times of the buckets that were scanned, kept in step with later changes.
   private final Map<Long, NavigableSet<Long>> scanned = new HashMap<>();
 
   public HoldIndex(StepRows rows) {
+    this(rows, RowKeys.HOLD, RowKeys.HOLD_BUCKETS);
+  }
+
+  /**
+   * A multiset that is not of the step's watermark holds.
+   *
+   * @param kind kind of the rows of times
+   * @param bucketsKind kind of the rows of the index over them
+   */
+  public HoldIndex(StepRows rows, byte kind, byte bucketsKind) {
     this.rows = rows;
-    this.index = new TimeIndex(rows, RowKeys.HOLD_BUCKETS, 0);
+    this.kind = kind;
+    this.index = new TimeIndex(rows, bucketsKind, 0);
   }
 
   /**
@@ -140,7 +153,7 @@ public final class HoldIndex {
   }
 
   private byte[] bucketPrefix(long bucket) {
-    return rows.prefix(RowKeys.HOLD).orderedInt64(bucket).toByteArray();
+    return rows.prefix(kind).orderedInt64(bucket).toByteArray();
   }
 
   private static byte[] timeSuffix(long time) {
