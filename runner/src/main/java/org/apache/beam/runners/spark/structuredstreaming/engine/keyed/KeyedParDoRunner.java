@@ -100,6 +100,11 @@ abstract class KeyedParDoRunner extends KeyedStepRunner {
   /** Processes an element that has waited. */
   abstract void processReleased(WindowedValue<Object> element);
 
+  /** Moves the input watermark, once in an epoch. */
+  void advanceInput(long watermarkMillis) {
+    watermarks.advanceInput(watermarkMillis);
+  }
+
   /** What is to be done once the input watermark has moved. */
   Work afterWatermark() {
     return Work.NONE;
@@ -123,12 +128,12 @@ abstract class KeyedParDoRunner extends KeyedStepRunner {
   @Override
   public final Work advanceWatermark(long watermarkMillis) {
     if (waiting == null) {
-      watermarks.advanceInput(watermarkMillis);
+      advanceInput(watermarkMillis);
       return afterWatermark();
     }
     return Work.sequence(
         waiting.release(this::processReleased, late -> drop(1)),
-        Work.once(() -> watermarks.advanceInput(waiting.held(watermarkMillis))),
+        Work.once(() -> advanceInput(waiting.held(watermarkMillis))),
         afterWatermark());
   }
 

@@ -51,7 +51,7 @@ public final class KeyedStepRunners {
    *
    * @param rows of the level and partition, null if no step of the level has state
    * @param sideInputs the level's views; that of a view step is added to them
-   * @param processingTimeMillis the epoch's processing time
+   * @param time the epoch's processing time
    */
   public static KeyedStepRunner create(
       Step root,
@@ -59,7 +59,7 @@ public final class KeyedStepRunners {
       StateRows rows,
       PipelineOptions options,
       SideInputs sideInputs,
-      long processingTimeMillis) {
+      EpochTime time) {
     KeyedStep step = (KeyedStep) root;
     MetricsContainerImpl container = graph.metrics().container(step.fullName());
     if (step instanceof RedistributeStep redistribute) {
@@ -69,7 +69,7 @@ public final class KeyedStepRunners {
     if (step instanceof ViewStep view) {
       ViewRunner runner =
           new ViewRunner(
-              view, container, stepRows, sideInputs.materialized(), processingTimeMillis);
+              view, container, stepRows, sideInputs.materialized(), time.millis());
       sideInputs.add(runner);
       return runner;
     }
@@ -81,12 +81,12 @@ public final class KeyedStepRunners {
           graph.receiver(step.output()),
           container,
           stepRows,
-          processingTimeMillis,
+          time.millis(),
           retention);
     }
     if (step instanceof StableInputStep stable) {
       return new StableInputRunner(
-          stable, graph.receiver(step.output()), container, stepRows, processingTimeMillis);
+          stable, graph.receiver(step.output()), container, stepRows, time.millis());
     }
     if (step instanceof SplittableParDoStep parDo) {
       TurnBudget budget =
@@ -99,23 +99,23 @@ public final class KeyedStepRunners {
           stepRows,
           options,
           sideInputs,
-          processingTimeMillis,
+          time.millis(),
           budget);
     }
     if (step instanceof StatefulParDoStep parDo) {
       return new StatefulParDoRunner(
-          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, time);
     }
     if (step instanceof SideInputParDoStep parDo) {
       return new SideInputParDoRunner(
-          parDo, graph.doFn(parDo), container, stepRows, sideInputs, processingTimeMillis);
+          parDo, graph.doFn(parDo), container, stepRows, sideInputs, time.millis());
     }
     ElementReceiver output = graph.receiver(step.output());
     if (!isWindowMajor(step)) {
       return new ReduceFnStepRunner(
-          step, output, container, stepRows, options, processingTimeMillis);
+          step, output, container, stepRows, options, time);
     }
-    return windowMajor(step, output, container, stepRows, processingTimeMillis);
+    return windowMajor(step, output, container, stepRows, time.millis());
   }
 
   static KeyedStepRunner windowMajor(

@@ -58,7 +58,8 @@ import org.joda.time.Instant;
  * <p>Elements of a key are collected until the last element is received, in their order, and given
  * to it in one call, so that a key is read and written once an epoch; a limit of memory ends the
  * collecting earlier. Timers fire as {@link DueTimers} says. They hold no watermark: an element that
- * waits for a pane holds it by {@code ReduceFnRunner}'s own holds, which are state.
+ * waits for a pane holds it by {@code ReduceFnRunner}'s own holds, which are state. The end of time
+ * comes as {@link EndOfTimeGate} says.
  */
 final class ReduceFnStepRunner extends KeyedStepRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(2);
@@ -68,6 +69,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   private final StepRows rows;
   private final StepWatermarks watermarks;
   private final StepStateContext<Object> state;
+  private final EndOfTimeGate endOfTime;
   private final PipelineOptions options;
   private final WindowingStrategy<Object, BoundedWindow> windowing;
   private final ReducedValues values;
@@ -94,16 +96,18 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
       MetricsContainerImpl container,
       StepRows rows,
       PipelineOptions options,
-      long processingTimeMillis) {
+      EpochTime time) {
     super(step, output, container);
     this.rows = rows;
     this.options = options;
     this.windowing = (WindowingStrategy<Object, BoundedWindow>) step.windowingStrategy();
     this.windowCoder = step.input().windowCoder();
-    this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
+    this.watermarks = new StepWatermarks(rows, WATERMARKS, time.millis());
     this.state =
         StepStateContext.withoutTimerHolds(
             rows, (Coder<Object>) step.keyCoder(), windowCoder, watermarks, MAX_LIVE_KEYS);
+    this.endOfTime =
+        new EndOfTimeGate(state.timers(), watermarks, statistics(), time.drivenByStreams());
     this.values = ReducedValues.of(step);
     this.trigger =
         ExecutableTriggerStateMachine.create(
@@ -155,7 +159,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
 
   @Override
   public Work advanceWatermark(long watermarkMillis) {
-    watermarks.advanceInput(watermarkMillis);
+    endOfTime.advanceInput(watermarkMillis);
     return new DueTimers(state.timers(), watermarks, this::fire);
   }
 
@@ -182,6 +186,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   }
 
   private void fire(FiredTimer fired) {
+    endOfTime.firing(fired.timer());
     try {
       KeyState<Object> key = state.forKey(fired.key());
       deleteTimersOfExpired(key, fired.timer());

@@ -52,6 +52,7 @@ import org.joda.time.Instant;
  *   <li>An element in {@code w} is dropped and counted if {@code gc(w) < in}, before the DoFn sees
  *       it. With time-sorted input, so is one whose own time plus lateness is behind {@code in}.
  *   <li>Timers fire as {@link DueTimers} says. State and timers that a call writes show in the next.
+ *       The end of time comes as {@link EndOfTimeGate} says.
  *   <li>One millisecond behind {@code gc(w)}, and so behind all event time timers of {@code w}, the
  *       window expires for a key that had elements in it: {@code @OnWindowExpiration} is called, then
  *       state and timers of key and window are gone. Where there is such a method, the window's end
@@ -69,6 +70,7 @@ final class StatefulParDoRunner extends KeyedParDoRunner {
   private final Coder<Object> keyCoder;
   private final Coder<Object> valueCoder;
   private final Coder<BoundedWindow> windowCoder;
+  private final EndOfTimeGate endOfTime;
   private final WindowExpiry expiry;
   private final TimeSorting sorting;
   private final ByteInput input = new ByteInput();
@@ -81,14 +83,16 @@ final class StatefulParDoRunner extends KeyedParDoRunner {
       MetricsContainerImpl container,
       StepRows rows,
       SideInputs sideInputs,
-      long processingTimeMillis) {
-    super(step, doFn, container, rows, sideInputs, WATERMARKS, processingTimeMillis);
+      EpochTime time) {
+    super(step, doFn, container, rows, sideInputs, WATERMARKS, time.millis());
     this.keyCoder = (Coder<Object>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
     this.state =
         new StepStateContext<>(
             rows, keyCoder, windowCoder, watermarks(), MAX_LIVE_KEYS);
+    this.endOfTime =
+        new EndOfTimeGate(state.timers(), watermarks(), statistics(), time.drivenByStreams());
     this.expiry = new WindowExpiry(step.spec(), state.timers());
     this.sorting = step.timeSorted() ? new TimeSorting(step, watermarks()) : null;
   }
@@ -124,6 +128,11 @@ final class StatefulParDoRunner extends KeyedParDoRunner {
       }
     }
     bytes.seek(bytes.position() + length);
+  }
+
+  @Override
+  void advanceInput(long watermarkMillis) {
+    endOfTime.advanceInput(watermarkMillis);
   }
 
   @Override
@@ -166,6 +175,7 @@ final class StatefulParDoRunner extends KeyedParDoRunner {
   }
 
   private void fire(FiredTimer fired) {
+    endOfTime.firing(fired.timer());
     KeyState<Object> key = state.forKey(fired.key());
     TimerData timer = fired.timer();
     BoundedWindow window = ((WindowNamespace<?>) timer.getNamespace()).getWindow();

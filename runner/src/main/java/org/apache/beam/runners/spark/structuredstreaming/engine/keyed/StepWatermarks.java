@@ -30,6 +30,7 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
  *
  * <p>{@code in = max(in, min over senders)}; {@code out = max(out, min(in, earliest hold))}; both
  * begin at the beginning of time. Before {@link #release}, {@code out} is that of the epoch before.
+ * How often the end of time was put off is kept with them: see {@link EndOfTimeGate}.
  */
 final class StepWatermarks implements StepClock {
   private static final byte[] NO_SUFFIX = new byte[0];
@@ -39,6 +40,7 @@ final class StepWatermarks implements StepClock {
   private final long processingTimeMillis;
   private long in;
   private long out;
+  private int timesPutOff;
   private boolean changed;
 
   /**
@@ -57,6 +59,7 @@ final class StepWatermarks implements StepClock {
       ByteReader reader = new ByteReader(stored);
       in = reader.int64();
       out = reader.int64();
+      timesPutOff = reader.int8();
     }
   }
 
@@ -72,6 +75,16 @@ final class StepWatermarks implements StepClock {
     }
   }
 
+  /** How often the end of time was heard and not taken. */
+  int timesPutOff() {
+    return timesPutOff;
+  }
+
+  void putOffEndOfTime() {
+    timesPutOff++;
+    changed = true;
+  }
+
   /** Lets the output watermark go as far as {@code earliestHold} allows, and returns it. */
   long release(long earliestHoldMillis) {
     long free = Math.min(in, earliestHoldMillis);
@@ -84,7 +97,9 @@ final class StepWatermarks implements StepClock {
 
   void flush() {
     if (changed) {
-      rows.putUncounted(prefix, NO_SUFFIX, new ByteWriter().int64(in).int64(out).toByteArray());
+      byte[] row =
+          new ByteWriter().int64(in).int64(out).int8((byte) timesPutOff).toByteArray();
+      rows.putUncounted(prefix, NO_SUFFIX, row);
       changed = false;
     }
   }

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.EpochTime;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.SideInputs;
@@ -135,6 +136,8 @@ final class KeyedTask extends LevelTask {
   }
 
   private void open() {
+    boolean drivenByStreams = !runtime().plan().testStreams().isEmpty();
+    EpochTime time = new EpochTime(address().processingTimeMillis(), drivenByStreams);
     SideInputs sideInputs = new SideInputs(runtime().materializedViews());
     for (Step root : level.roots()) {
       KeyedStepRunner runner =
@@ -144,7 +147,7 @@ final class KeyedTask extends LevelTask {
               state == null ? null : state.rows(),
               runtime().options(),
               sideInputs,
-              address().processingTimeMillis());
+              time);
       runners.add(runner);
       for (Edge edge : level.incoming()) {
         if (edge.target().index() == root.index()) {
