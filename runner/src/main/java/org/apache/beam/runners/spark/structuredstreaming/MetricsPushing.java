@@ -19,7 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming;
 
 import java.time.Duration;
 import org.apache.beam.runners.core.metrics.NoOpMetricsSink;
-import org.apache.beam.runners.spark.structuredstreaming.engine.driver.StreamingPipeline;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.RunningPipeline;
 import org.apache.beam.sdk.metrics.MetricQueryResults;
 import org.apache.beam.sdk.metrics.MetricsOptions;
 import org.apache.beam.sdk.metrics.MetricsSink;
@@ -38,11 +38,11 @@ import org.slf4j.LoggerFactory;
 final class MetricsPushing implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MetricsPushing.class);
 
-  private final StreamingPipeline pipeline;
+  private final RunningPipeline pipeline;
   private final MetricsSink sink;
   private final Duration period;
 
-  private MetricsPushing(StreamingPipeline pipeline, MetricsSink sink, Duration period) {
+  private MetricsPushing(RunningPipeline pipeline, MetricsSink sink, Duration period) {
     this.pipeline = pipeline;
     this.sink = sink;
     this.period = period;
@@ -64,7 +64,7 @@ final class MetricsPushing implements Runnable {
   }
 
   /** Begins to push, on a thread of its own that ends with the pipeline. */
-  static void start(StreamingPipeline pipeline, MetricsSink sink, MetricsOptions options) {
+  static void start(RunningPipeline pipeline, MetricsSink sink, MetricsOptions options) {
     Duration period = Duration.ofSeconds(options.getMetricsPushPeriod());
     Thread thread =
         new Thread(

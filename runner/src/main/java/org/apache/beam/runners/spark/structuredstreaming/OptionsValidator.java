@@ -39,6 +39,7 @@ final class OptionsValidator {
     atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
     atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
     atLeast("parallelism", options.getParallelism(), 0);
+    atLeast("bundleSizeBytes", options.getBundleSizeBytes(), 1);
     atLeast("sourceSplits", options.getSourceSplits(), 0);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);
     atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);

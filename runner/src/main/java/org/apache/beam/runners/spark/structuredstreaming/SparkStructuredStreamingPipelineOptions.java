@@ -109,8 +109,17 @@ public interface SparkStructuredStreamingPipelineOptions
   void setParallelism(Integer partitions);
 
   @Description(
-      "Splits that a source is asked for at the first start of a checkpoint; it may give more or"
-          + " fewer. 0 for the cores Spark has at that time.")
+      "Bytes of a bundle that a bounded source is asked for in a batch pipeline. There are at least as"
+          + " many bundles as Spark has cores.")
+  @Default.Long(67108864)
+  Long getBundleSizeBytes();
+
+  void setBundleSizeBytes(Long bytes);
+
+  @Description(
+      "Splits that a source is asked for at the first start of a checkpoint, or in a batch pipeline; it"
+          + " may give more or fewer. 0 for the cores Spark has at that time; in a batch pipeline for"
+          + " what --bundleSizeBytes asks for.")
   @Default.Integer(0)
   Integer getSourceSplits();
 

@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming;
 
 import java.time.Duration;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.PipelineProgress;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.RunningPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.StreamingPipeline;
 import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult;
@@ -27,9 +28,9 @@ import org.apache.spark.sql.streaming.StreamingQuery;
 
 /** A pipeline that the {@link SparkStructuredStreamingRunner} has started. Any thread may use it. */
 public final class SparkStructuredStreamingPipelineResult implements PipelineResult {
-  private final StreamingPipeline pipeline;
+  private final RunningPipeline pipeline;
 
-  SparkStructuredStreamingPipelineResult(StreamingPipeline pipeline) {
+  SparkStructuredStreamingPipelineResult(RunningPipeline pipeline) {
     this.pipeline = pipeline;
   }
 
@@ -39,7 +40,8 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
   }
 
   /**
-   * Lets the running epoch finish and be committed, ends the query and returns when that is done.
+   * Lets the running epoch finish and be committed, ends the query and returns when that is done; a
+   * batch ends at once.
    * The checkpoint can be gone on with. A pipeline that has ended already stays what it is. Neither
    * a long trigger interval nor the pause of an idle pipeline delays it.
    *
@@ -88,23 +90,41 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
     return pipeline.metrics().results();
   }
 
-  /** The pipeline's query, as {@code spark.streams()} has it; another one after a restart. */
+  /**
+   * The pipeline's query, as {@code spark.streams()} has it; another one after a restart.
+   *
+   * @throws IllegalStateException of a pipeline that is run as batch
+   */
   public StreamingQuery query() {
-    return pipeline.query();
+    return streaming().query();
   }
 
-  /** What the last epoch did. */
+  /**
+   * What the last epoch did.
+   *
+   * @throws IllegalStateException of a pipeline that is run as batch
+   */
   public PipelineProgress progress() {
-    return pipeline.progress();
+    return streaming().progress();
   }
 
   /**
    * Spark's progress of the last epoch as JSON: sources by full name with rows, watermark, event
    * times and backlog; keyed steps among the metrics of the sink. Null before the first epoch; after
    * the end that of the last one.
+   *
+   * @throws IllegalStateException of a pipeline that is run as batch
    */
   public String progressJson() {
-    return pipeline.progressJson();
+    return streaming().progressJson();
+  }
+
+  private StreamingPipeline streaming() {
+    if (pipeline instanceof StreamingPipeline streaming) {
+      return streaming;
+    }
+    throw new IllegalStateException(
+        "The pipeline " + pipeline.name() + " is run as batch and has no streaming query.");
   }
 
   private State await(Duration limit) {

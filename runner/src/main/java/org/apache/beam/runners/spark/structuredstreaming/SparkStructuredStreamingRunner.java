@@ -17,7 +17,10 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming;
 
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.BatchPipeline;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.RunningPipeline;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.StreamingPipeline;
+import org.apache.beam.runners.spark.structuredstreaming.translation.EngineChoice;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTranslator;
 import org.apache.beam.sdk.Pipeline;
@@ -27,15 +30,21 @@ import org.apache.beam.sdk.metrics.MetricsOptions;
 import org.apache.beam.sdk.metrics.MetricsSink;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.options.PipelineOptionsValidator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Runs Beam pipelines on Spark Structured Streaming.
+ * Runs Beam pipelines on Spark: unbounded ones on Structured Streaming, bounded ones as batch jobs, see
+ * {@link EngineChoice}.
  *
  * <p>{@link #run} checks the options, translates the pipeline, which refuses what cannot be run
- * before anything is started, and starts one streaming query for it. It returns when the query runs.
+ * before anything is started, and starts one streaming query or one batch for it. It returns when
+ * that runs.
  */
 public final class SparkStructuredStreamingRunner
     extends PipelineRunner<SparkStructuredStreamingPipelineResult> {
+  private static final Logger LOG = LoggerFactory.getLogger(SparkStructuredStreamingRunner.class);
+
   private final SparkStructuredStreamingPipelineOptions options;
 
   private SparkStructuredStreamingRunner(SparkStructuredStreamingPipelineOptions options) {
@@ -63,10 +72,19 @@ public final class SparkStructuredStreamingRunner
   public SparkStructuredStreamingPipelineResult run(Pipeline pipeline) {
     OptionsValidator.validate(options);
     MetricsEnvironment.setMetricsSupported(true);
+    EngineChoice choice = EngineChoice.of(pipeline, options);
+    LOG.info(
+        "Pipeline {} is run by the {} engine: {}",
+        options.getJobName(),
+        choice.streaming() ? "streaming" : "batch",
+        choice.reason());
     Plan plan = PlanTranslator.translate(pipeline, options);
     MetricsOptions metricsOptions = options.as(MetricsOptions.class);
     MetricsSink metricsSink = MetricsPushing.sink(metricsOptions);
-    StreamingPipeline running = StreamingPipeline.start(plan, options);
+    RunningPipeline running =
+        choice.streaming()
+            ? StreamingPipeline.start(plan, options)
+            : BatchPipeline.start(plan, options);
     if (metricsSink != null) {
       MetricsPushing.start(running, metricsSink, metricsOptions);
     }

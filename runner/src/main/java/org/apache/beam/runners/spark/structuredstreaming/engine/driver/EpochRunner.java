@@ -19,20 +19,15 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockSerializer;
-import org.apache.beam.runners.spark.structuredstreaming.engine.task.EndRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EpochTasks;
-import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.SourceLevelRdd;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.StatefulLevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskReport;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
-import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.rdd.RDD;
-import org.apache.spark.shuffle.ShuffleWriteProcessor;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -51,7 +46,6 @@ import scala.reflect.ClassTag$;
  * result stage behind the last. Called by the query's thread, for one epoch at a time.
  */
 final class EpochRunner {
-  private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
   private static final ClassTag<InternalRow> ROW = ClassTag$.MODULE$.apply(InternalRow.class);
 
   private final SparkSession session;
@@ -89,24 +83,26 @@ final class EpochRunner {
             execution.runId(),
             processingTime(epoch, execution),
             usedAttempts.attempts());
-    List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
+    LevelShuffles shuffles =
+        new LevelShuffles(
+            session.sparkContext(), plan.levels().size(), setup.value().parallelism());
     try {
       for (int level = 0; level < plan.levels().size(); level++) {
         RDD<?> rdd =
             level == 0
                 ? new SourceLevelRdd(scans(execution.executedPlan()), tasks)
-                : new LevelRdd(
+                : new StatefulLevelRdd(
                     session.sparkContext(),
                     tasks,
                     level,
-                    List.copyOf(shuffles),
+                    shuffles.written(),
                     session.streams().stateStoreCoordinator());
         rdd.setName("Beam level " + level);
-        shuffles.add(shuffle(rdd, level));
+        shuffles.add(rdd);
       }
-      new EndRdd(session.sparkContext(), shuffles.get(shuffles.size() - 1)).count();
+      shuffles.runAll();
     } finally {
-      shuffles.forEach(this::remove);
+      shuffles.remove();
     }
   }
 
@@ -147,29 +143,5 @@ final class EpochRunner {
     return scans.size() == 1
         ? scans.get(0)
         : session.sparkContext().union(JavaConverters.asScalaBuffer(scans).toSeq(), ROW);
-  }
-
-  @SuppressWarnings("unchecked") // a level's elements are pairs of partition and block
-  private ShuffleDependency<Object, Object, Object> shuffle(RDD<?> rdd, int level) {
-    int higherLevels = plan.levels().size() - level - 1;
-    return new ShuffleDependency<>(
-        (RDD<scala.Product2<Object, Object>>) rdd,
-        new GivenPartitioner(Math.max(1, higherLevels * setup.value().parallelism())),
-        new BlockSerializer(),
-        Option.empty(),
-        Option.empty(),
-        false,
-        new ShuffleWriteProcessor(),
-        OBJECT,
-        OBJECT,
-        OBJECT);
-  }
-
-  /** An epoch's shuffle files are of no use behind it; Spark itself would wait for a collection. */
-  private void remove(ShuffleDependency<Object, Object, Object> shuffle) {
-    SparkContext context = session.sparkContext();
-    if (context.cleaner().isDefined()) {
-      context.cleaner().get().doCleanupShuffle(shuffle.shuffleId(), false);
-    }
   }
 }

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
 public final class PipelineRegistry {
   static final int MAX_ENDED = 100;
 
-  private static final Map<String, StreamingPipeline> RUNNING = new LinkedHashMap<>();
+  private static final Map<String, RunningPipeline> RUNNING = new LinkedHashMap<>();
   private static final Deque<PipelineSnapshot> ENDED = new ArrayDeque<>();
 
   private PipelineRegistry() {}
@@ -42,7 +42,7 @@ public final class PipelineRegistry {
   /** Pipelines that have not ended, in the order of their start. */
   public static List<PipelineSnapshot> running() {
     synchronized (RUNNING) {
-      return RUNNING.values().stream().map(StreamingPipeline::snapshot).toList();
+      return RUNNING.values().stream().map(RunningPipeline::snapshot).toList();
     }
   }
 
@@ -77,17 +77,20 @@ public final class PipelineRegistry {
    *
    * @throws IllegalStateException if a running one has the name or the checkpoint directory
    */
-  static void claim(StreamingPipeline pipeline) {
+  static void claim(RunningPipeline pipeline) {
     synchronized (RUNNING) {
-      for (StreamingPipeline other : RUNNING.values()) {
+      for (RunningPipeline other : RUNNING.values()) {
         if (other.name().equals(pipeline.name())) {
           throw new IllegalStateException(
               "A pipeline named " + pipeline.name() + " is running already. Set another --jobName,"
                   + " or cancel the running one.");
         }
-        if (other.checkpointIdentity().equals(pipeline.checkpointIdentity())) {
+        if (pipeline.checkpointIdentity() != null
+            && pipeline.checkpointIdentity().equals(other.checkpointIdentity())) {
           throw new IllegalStateException(
-              "The checkpoint directory " + pipeline.checkpointLocation() + " is in use by the running"
+              "The checkpoint directory "
+                  + pipeline.snapshot().checkpointLocation()
+                  + " is in use by the running"
                   + " pipeline " + other.name() + ". Set another --checkpointDir, or cancel that one.");
         }
       }
@@ -96,7 +99,7 @@ public final class PipelineRegistry {
   }
 
   /** Takes note of a pipeline's end. */
-  static void ended(StreamingPipeline pipeline) {
+  static void ended(RunningPipeline pipeline) {
     synchronized (RUNNING) {
       if (RUNNING.remove(pipeline.name(), pipeline)) {
         ENDED.addLast(pipeline.snapshot());
@@ -108,7 +111,7 @@ public final class PipelineRegistry {
   }
 
   /** Lets go of a pipeline that could not be started. */
-  static void release(StreamingPipeline pipeline) {
+  static void release(RunningPipeline pipeline) {
     synchronized (RUNNING) {
       RUNNING.remove(pipeline.name(), pipeline);
     }

@@ -25,9 +25,10 @@ import org.apache.beam.sdk.PipelineResult.State;
  * alive.
  *
  * @param name the job name, which is the name of the query too
- * @param id of the query, the same for every run of a checkpoint; null while the pipeline is starting
+ * @param id of the query, the same for every run of a checkpoint; null while the pipeline is starting.
+ *     A batch pipeline has one id, that of its Spark job group
  * @param runId of the query's current start; null while the pipeline is starting
- * @param checkpointLocation the checkpoint directory, qualified
+ * @param checkpointLocation the checkpoint directory, qualified; null of a batch pipeline
  * @param failure why the pipeline failed; null unless it has
  * @param startTime when the pipeline was started in this driver
  * @param endTime null while it runs

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any thread may call any public method.
  */
-public final class StreamingPipeline {
+public final class StreamingPipeline implements RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(StreamingPipeline.class);
   private static final int MAX_BACKOFF_DOUBLINGS = 10;
 
@@ -135,6 +135,7 @@ public final class StreamingPipeline {
   }
 
   /** The name of the pipeline and of its query. */
+  @Override
   public String name() {
     return options.getJobName();
   }
@@ -144,11 +145,12 @@ public final class StreamingPipeline {
     return checkpoint.location();
   }
 
-  /** The same for every spelling of the checkpoint directory. */
-  String checkpointIdentity() {
+  @Override
+  public String checkpointIdentity() {
     return checkpointIdentity;
   }
 
+  @Override
   public PipelineSnapshot snapshot() {
     StreamingQuery query = current == null ? null : current.query();
     return new PipelineSnapshot(
@@ -162,6 +164,7 @@ public final class StreamingPipeline {
         endTime);
   }
 
+  @Override
   public State state() {
     return state;
   }
@@ -175,10 +178,12 @@ public final class StreamingPipeline {
    * The failure for whoever waits for the pipeline, with the user's own exception as its cause. Only
    * of a pipeline that has failed.
    */
+  @Override
   public PipelineExecutionException executionException() {
     return Failures.forWaiting(failure);
   }
 
+  @Override
   public PipelineMetrics metrics() {
     return metrics;
   }
@@ -200,6 +205,7 @@ public final class StreamingPipeline {
   }
 
   /** Asks the pipeline to end after the epoch that is running. Returns at once. */
+  @Override
   public void stop() {
     stopRequested.countDown();
     current.control().stop();
@@ -212,6 +218,7 @@ public final class StreamingPipeline {
    * @return the final state, or null if it goes on
    * @throws InterruptedException if the waiting thread is interrupted; the pipeline goes on
    */
+  @Override
   public State awaitEnd(Duration limit) throws InterruptedException {
     if (limit == null) {
       ended.await();

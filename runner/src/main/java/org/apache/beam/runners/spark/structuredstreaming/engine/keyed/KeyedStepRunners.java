@@ -62,8 +62,8 @@ public final class KeyedStepRunners {
       EpochTime time) {
     KeyedStep step = (KeyedStep) root;
     MetricsContainerImpl container = graph.metrics().container(step.fullName());
-    if (step instanceof RedistributeStep redistribute) {
-      return new RedistributeRunner(redistribute, graph.receiver(step.output()), container);
+    if (step instanceof RedistributeStep) {
+      return passingOn(step, graph);
     }
     StepRows stepRows = new StepRows(rows, step.stableId(), step.fullName());
     if (step instanceof ViewStep view) {
@@ -116,6 +116,23 @@ public final class KeyedStepRunners {
           step, output, container, stepRows, options, time);
     }
     return windowMajor(step, output, container, stepRows, time.millis());
+  }
+
+  /** A runner that passes on what a redistribution sends to {@code step}. */
+  public static KeyedStepRunner passingOn(KeyedStep step, LevelGraph graph) {
+    return new RedistributeRunner(
+        step, graph.receiver(step.output()), graph.metrics().container(step.fullName()));
+  }
+
+  /**
+   * Whether a step gives one pane for each key and window, whatever its elements, if the watermark
+   * goes from the beginning to the end of time behind them.
+   */
+  public static boolean givesOnePane(KeyedStep step) {
+    WindowingStrategy<?, ?> windowing = step.windowingStrategy();
+    return (step instanceof GroupByKeyStep || (step instanceof CombineStep combine && combine.lifted()))
+        && windowing.getTrigger() instanceof DefaultTrigger
+        && !windowing.needsMerge();
   }
 
   static KeyedStepRunner windowMajor(

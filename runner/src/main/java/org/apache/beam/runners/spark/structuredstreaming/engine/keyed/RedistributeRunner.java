@@ -21,7 +21,7 @@ import java.io.IOException;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.values.WindowedValues.FullWindowedValueCoder;
 
 /** Passes elements on as they come; {@code out = in}. */
@@ -30,7 +30,7 @@ final class RedistributeRunner extends KeyedStepRunner {
   private long watermark = Long.MIN_VALUE;
 
   RedistributeRunner(
-      RedistributeStep step, ElementReceiver output, MetricsContainerImpl container) {
+      KeyedStep step, ElementReceiver output, MetricsContainerImpl container) {
     super(step, output, container);
     this.elementCoder = step.input().windowedValueCoder();
   }

@@ -46,6 +46,16 @@ public final class RecordInput {
   /** Goes on with another block; window references of the last one are forgotten. */
   public void reset(Block block) {
     bytes.reset(block.bytes(), 0, block.length());
+    forgetWindows();
+  }
+
+  /** Goes on with what is left of {@code records}, as with a block. */
+  public void reset(ByteInput records) {
+    bytes.reset(records.array(), records.position(), records.available());
+    forgetWindows();
+  }
+
+  private void forgetWindows() {
     for (List<WindowReference> windows : windowsOfEdge) {
       windows.clear();
     }

@@ -88,7 +88,7 @@ public final class EngineRuntime {
   }
 
   /** The runtime of a run in this JVM; made at its first use. */
-  static EngineRuntime of(EngineSetup setup) {
+  public static EngineRuntime of(EngineSetup setup) {
     return RUNTIMES.computeIfAbsent(
         setup.runKey(),
         key -> {
@@ -118,16 +118,16 @@ public final class EngineRuntime {
     return callbacks;
   }
 
-  Plan plan() {
+  public Plan plan() {
     return plan;
   }
 
-  PipelineOptions options() {
+  public PipelineOptions options() {
     return options;
   }
 
   /** What all tasks here share of the views they have read. */
-  MaterializedViews materializedViews() {
+  public MaterializedViews materializedViews() {
     return materializedViews;
   }
 

@@ -43,7 +43,7 @@ public final class EngineSetup implements Serializable {
   /**
    * @param runKey unique for every start of the query: what executors file live objects under
    * @param parallelism partitions of every level but 0, fixed for the life of the checkpoint
-   * @param stateLocation root of the state stores
+   * @param stateLocation root of the state stores; null, as what is about those, if there are none
    * @param idleTimeoutMillis how long DoFns that no task uses stay set up
    */
   public EngineSetup(
@@ -59,9 +59,9 @@ public final class EngineSetup implements Serializable {
     this.plan = SerializableUtils.serializeToByteArray(plan);
     this.options = Objects.requireNonNull(options, "options");
     this.parallelism = parallelism;
-    this.stateLocation = Objects.requireNonNull(stateLocation, "stateLocation");
-    this.stateConf = Objects.requireNonNull(stateConf, "stateConf");
-    this.hadoopConf = Objects.requireNonNull(hadoopConf, "hadoopConf");
+    this.stateLocation = stateLocation;
+    this.stateConf = stateConf;
+    this.hadoopConf = hadoopConf;
     this.idleTimeoutMillis = idleTimeoutMillis;
   }
 

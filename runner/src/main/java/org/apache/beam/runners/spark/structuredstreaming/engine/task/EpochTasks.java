@@ -17,7 +17,6 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
-import java.io.Serializable;
 import java.util.Set;
 import java.util.UUID;
 import org.apache.spark.TaskContext;
@@ -27,7 +26,7 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /** Makes the tasks of one epoch, on the executors. */
-public final class EpochTasks implements Serializable {
+public final class EpochTasks implements LevelTasks {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
   private final long epoch;
@@ -59,7 +58,8 @@ public final class EpochTasks implements Serializable {
     this.stateLocation = setup.value().stateLocation();
   }
 
-  int parallelism() {
+  @Override
+  public int parallelism() {
     return parallelism;
   }
 
@@ -76,7 +76,8 @@ public final class EpochTasks implements Serializable {
     return new SourceTask(address(0, partition), runtime, context, reports, rows).start();
   }
 
-  LevelTask keyedTask(
+  @Override
+  public LevelTask keyedTask(
       int level,
       int partition,
       TaskContext context,

@@ -93,7 +93,7 @@ final class KeyedTask extends LevelTask {
   }
 
   @Override
-  boolean work() throws IOException {
+  protected boolean work() throws IOException {
     if (runners.isEmpty()) {
       open();
     }
@@ -115,19 +115,19 @@ final class KeyedTask extends LevelTask {
   }
 
   @Override
-  void release(boolean succeeded) {
+  protected void release(boolean succeeded) {
     if (!succeeded && state != null) {
       state.abort();
     }
   }
 
   @Override
-  SourceReport sourceReport() {
+  protected SourceReport sourceReport() {
     return null;
   }
 
   @Override
-  List<StepStatistics> stepStatistics() {
+  protected List<StepStatistics> stepStatistics() {
     List<StepStatistics> statistics = new ArrayList<>();
     for (KeyedStepRunner runner : runners) {
       statistics.add(runner.statistics());

@@ -19,8 +19,6 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.spark.Dependency;
 import org.apache.spark.Partition;
 import org.apache.spark.ShuffleDependency;
@@ -31,7 +29,6 @@ import org.apache.spark.rdd.RDD;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
-import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import scala.Product2;
 import scala.Tuple2;
 import scala.collection.Iterator;
@@ -40,29 +37,27 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * A level behind a shuffle in one epoch: {@code N} partitions, each reading its blocks out of the
+ * A level behind a shuffle: {@code N} partitions, each reading its blocks out of the
  * shuffle of every lower level.
  *
  * <p>Partition {@code p} of level {@code k} is reduce partition {@code (k - j - 1) * N + p} of what
  * level {@code j} wrote.
  */
-public final class LevelRdd extends RDD<Tuple2<Object, Object>> {
+public class LevelRdd extends RDD<Tuple2<Object, Object>> {
   private static final ClassTag<Tuple2<Object, Object>> TAG = ClassTag$.MODULE$.apply(Tuple2.class);
 
-  private final EpochTasks tasks;
+  private final LevelTasks tasks;
   private final int level;
   private final ShuffleHandle[] handles;
-  private final transient StateStoreCoordinatorRef coordinator;
 
   /**
    * @param lower the shuffles of the levels below, by their number
    */
   public LevelRdd(
       SparkContext context,
-      EpochTasks tasks,
+      LevelTasks tasks,
       int level,
-      List<ShuffleDependency<Object, Object, Object>> lower,
-      StateStoreCoordinatorRef coordinator) {
+      List<ShuffleDependency<Object, Object, Object>> lower) {
     super(context, JavaConverters.asScalaBuffer(new ArrayList<Dependency<?>>(lower)).toSeq(), TAG);
     this.tasks = tasks;
     this.level = level;
@@ -70,24 +65,11 @@ public final class LevelRdd extends RDD<Tuple2<Object, Object>> {
     for (int i = 0; i < handles.length; i++) {
       handles[i] = lower.get(i).shuffleHandle();
     }
-    this.coordinator = coordinator;
   }
 
   @Override
   public Partition[] getPartitions() {
     return NumberedPartition.range(tasks.parallelism());
-  }
-
-  /** Where the partition's state is loaded, if it is. */
-  @Override
-  public scala.collection.Seq<String> getPreferredLocations(Partition split) {
-    Optional<String> location =
-        StateStores.preferredLocation(
-            coordinator,
-            StateStores.id(
-                tasks.stateLocation(), level, split.index(), tasks.queryRunId()));
-    List<String> locations = location.map(List::of).orElse(List.of());
-    return JavaConverters.asScalaBuffer(locations).toSeq();
   }
 
   @Override

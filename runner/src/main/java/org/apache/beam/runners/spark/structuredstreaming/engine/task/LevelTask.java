@@ -37,7 +37,7 @@ import scala.collection.AbstractIterator;
  * <p>The graph goes back to the runtime when the task succeeds and is torn down when it fails in any
  * way, being killed included: both by the listener of the task's completion.
  */
-abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
+public abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
   private final TaskAddress address;
   private final EngineRuntime runtime;
   private final TaskContext context;
@@ -46,7 +46,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
   private boolean done;
 
   /** Takes a graph and sees to its return. */
-  LevelTask(
+  protected LevelTask(
       TaskAddress address,
       EngineRuntime runtime,
       TaskContext context,
@@ -60,7 +60,7 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
   }
 
   /** Listens for the task's end; called once, before the first block is pulled. */
-  final LevelTask start() {
+  public final LevelTask start() {
     TaskCompletionListener listener = ended -> end();
     context.addTaskCompletionListener(listener);
     return this;
@@ -92,15 +92,15 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
     return graph.output().poll();
   }
 
-  final LevelGraph graph() {
+  protected final LevelGraph graph() {
     return graph;
   }
 
-  final EngineRuntime runtime() {
+  protected final EngineRuntime runtime() {
     return runtime;
   }
 
-  final TaskAddress address() {
+  protected final TaskAddress address() {
     return address;
   }
 
@@ -109,15 +109,15 @@ abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>> {
    *
    * @return false when it was the last one
    */
-  abstract boolean work() throws IOException;
+  protected abstract boolean work() throws IOException;
 
   /** Lets go of what the task holds besides its graph. Called once, at the task's end. */
-  abstract void release(boolean succeeded);
+  protected abstract void release(boolean succeeded);
 
   /** What was read, null if this task reads no source. */
-  abstract SourceReport sourceReport();
+  protected abstract SourceReport sourceReport();
 
-  abstract List<StepStatistics> stepStatistics();
+  protected abstract List<StepStatistics> stepStatistics();
 
   private void end() {
     boolean succeeded = done && !context.isFailed() && !context.isInterrupted();

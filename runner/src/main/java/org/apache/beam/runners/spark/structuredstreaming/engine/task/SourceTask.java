@@ -61,7 +61,7 @@ final class SourceTask extends LevelTask {
   }
 
   @Override
-  boolean work() throws IOException {
+  protected boolean work() throws IOException {
     MetricsContainer outer = graph().metrics().activate(metrics);
     try {
       return read();
@@ -86,17 +86,17 @@ final class SourceTask extends LevelTask {
   }
 
   @Override
-  void release(boolean succeeded) {
+  protected void release(boolean succeeded) {
     // The reader belongs to its cache, which hears of the task's end by Spark closing the split.
   }
 
   @Override
-  SourceReport sourceReport() {
+  protected SourceReport sourceReport() {
     return report;
   }
 
   @Override
-  List<StepStatistics> stepStatistics() {
+  protected List<StepStatistics> stepStatistics() {
     return List.of();
   }
 

@@ -28,6 +28,6 @@ import java.util.UUID;
  * @param queryRunId of the query's current start
  * @param processingTimeMillis the epoch's processing time
  */
-record TaskAddress(
+public record TaskAddress(
     long epoch, int level, int partition, UUID queryRunId, long processingTimeMillis)
     implements Serializable {}

@@ -1,0 +1,286 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
+
+import java.io.IOException;
+import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.EpochTime;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.SideInputs;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.MemoryStateRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineRuntime;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelTask;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.SourceReport;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskAddress;
+import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
+import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
+import org.apache.beam.runners.spark.structuredstreaming.translation.RedistributeStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
+import org.apache.beam.sdk.metrics.MetricsContainer;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.spark.TaskContext;
+import scala.Product2;
+import scala.collection.Iterator;
+
+/**
+ * A task of a level behind a shuffle in a batch pipeline: one partition of all its keyed steps, and
+ * what is fused behind them.
+ *
+ * <p>All records are received: those of views and of steps that pass elements on go to their step,
+ * the others are sorted by group. Then views are complete, and group after group is worked on. What
+ * watermarks senders say does not matter: they are at the end of time when the records end.
+ */
+final class GroupTask extends LevelTask {
+  private static final int PIECES_PER_CALL = 64;
+
+  private final TaskContext context;
+  private final Iterator<Product2<Object, Object>> blocks;
+  private final Level level;
+  private final RecordInput record;
+  private final RootWork[] works;
+  private final RootWork[] workOfEdge;
+  private GroupSorter sorter;
+  private SortedGroups groups;
+  private Work current = Work.NONE;
+  private Phase phase = Phase.RECEIVE;
+  private int next;
+
+  private enum Phase {
+    RECEIVE,
+    END_OF_RECORDS,
+    GROUPS
+  }
+
+  GroupTask(
+      TaskAddress address,
+      EngineRuntime runtime,
+      TaskContext context,
+      ReportAccumulator reports,
+      Iterator<Product2<Object, Object>> blocks) {
+    super(address, runtime, context, reports);
+    this.context = context;
+    this.blocks = blocks;
+    this.level = runtime.plan().levels().get(address.level());
+    int edges = runtime.plan().edges().size();
+    this.record = new RecordInput(edges);
+    this.works = new RootWork[level.roots().size()];
+    this.workOfEdge = new RootWork[edges];
+  }
+
+  @Override
+  protected boolean work() throws IOException {
+    if (sorter == null) {
+      open();
+    }
+    context.killTaskIfInterrupted();
+    boolean more =
+        switch (phase) {
+          case RECEIVE -> receiveBlock();
+          case END_OF_RECORDS -> endOfRecords();
+          case GROUPS -> workOnGroups();
+        };
+    if (more) {
+      return true;
+    }
+    if (phase == Phase.GROUPS) {
+      finish();
+      return false;
+    }
+    if (phase == Phase.END_OF_RECORDS) {
+      groups = sorter.sorted();
+    }
+    phase = phase == Phase.RECEIVE ? Phase.END_OF_RECORDS : Phase.GROUPS;
+    return true;
+  }
+
+  @Override
+  protected void release(boolean succeeded) {
+    // Spark frees the memory and the files of the sorter with the task.
+  }
+
+  @Override
+  protected SourceReport sourceReport() {
+    return null;
+  }
+
+  @Override
+  protected List<StepStatistics> stepStatistics() {
+    return List.of();
+  }
+
+  /** Views come first: the steps that read them look for theirs when they are made. */
+  private void open() {
+    sorter = new GroupSorter(context);
+    SideInputs sideInputs = new SideInputs(runtime().materializedViews());
+    StateRows ofViews = new MemoryStateRows();
+    EpochTime time = new EpochTime(address().processingTimeMillis(), false);
+    List<Step> roots = level.roots();
+    for (int root = 0; root < roots.size(); root++) {
+      KeyedStep step = (KeyedStep) roots.get(root);
+      works[root] = work(step, root, sideInputs, ofViews, time);
+      for (Edge edge : level.incoming()) {
+        if (edge.target().index() == step.index()) {
+          workOfEdge[edge.index()] = works[root];
+        }
+      }
+    }
+  }
+
+  private RootWork work(
+      KeyedStep step, int root, SideInputs sideInputs, StateRows ofViews, EpochTime time) {
+    if (step instanceof ViewStep || step instanceof RedistributeStep) {
+      return direct(
+          KeyedStepRunners.create(
+              step, graph(), ofViews, runtime().options(), sideInputs, time));
+    }
+    if (step instanceof StableInputStep) {
+      // What comes out of the shuffle is there before the step's consumer sees it.
+      return direct(KeyedStepRunners.passingOn(step, graph()));
+    }
+    if (KeyedStepRunners.givesOnePane(step)) {
+      return step instanceof CombineStep combine
+          ? new CombineWork(
+              combine, root, sorter, graph().receiver(step.output()), graph().metrics())
+          : new GroupWork(step, root, sorter, graph().receiver(step.output()), graph().metrics());
+    }
+    return new SortedWork(
+        step,
+        root,
+        sorter,
+        graph(),
+        runtime().options(),
+        sideInputs,
+        runtime().plan().edges().size());
+  }
+
+  private RootWork direct(KeyedStepRunner runner) {
+    return new DirectWork(runner, graph().metrics());
+  }
+
+  private boolean receiveBlock() throws IOException {
+    if (!blocks.hasNext()) {
+      return false;
+    }
+    record.reset((Block) blocks.next()._2());
+    MetricsContainer outer = graph().metrics().activate(null);
+    try {
+      while (record.next()) {
+        if (record.isControl()) {
+          record.bytes().readLong();
+        } else {
+          receive(record.edge());
+        }
+      }
+    } finally {
+      graph().metrics().activate(outer);
+    }
+    return true;
+  }
+
+  private void receive(int edge) {
+    try {
+      workOfEdge[edge].receive(record);
+    } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(nameOfEdge(edge), "reading an element out of the shuffle", e);
+    }
+  }
+
+  private boolean endOfRecords() {
+    if (next == works.length) {
+      next = 0;
+      return false;
+    }
+    RootWork work = works[next];
+    next++;
+    run(work.endOfRecords(), next - 1);
+    return true;
+  }
+
+  private void run(Work work, int root) {
+    MetricsContainer outer = activate(root);
+    try {
+      work.complete();
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(level.roots().get(root).fullName(), "the end of its input", e);
+    } finally {
+      graph().metrics().activate(outer);
+    }
+  }
+
+  private boolean workOnGroups() throws IOException {
+    MetricsContainer outer = graph().metrics().activate(null);
+    try {
+      for (int piece = 0; piece < PIECES_PER_CALL; piece++) {
+        while (!current.advance()) {
+          if (!groups.nextGroup()) {
+            return false;
+          }
+          activate(groups.root());
+          current = works[groups.root()].group(groups);
+        }
+      }
+      return true;
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw failure(level.roots().get(groups.root()).fullName(), "working on a key", e);
+    } finally {
+      graph().metrics().activate(outer);
+    }
+  }
+
+  private MetricsContainer activate(int root) {
+    String name = level.roots().get(root).fullName();
+    return graph().metrics().activate(graph().metrics().container(name));
+  }
+
+  private String nameOfEdge(int edge) {
+    return runtime().plan().edges().get(edge).target().fullName();
+  }
+
+  /** Names the step, unless a step behind it has been named as the one that failed. */
+  private static StepFailedException failure(String name, String doing, Throwable cause) {
+    return cause instanceof StepFailedException named
+        ? named
+        : new StepFailedException(name, doing, cause);
+  }
+
+  private void finish() throws IOException {
+    for (RootWork work : works) {
+      work.finish();
+    }
+    graph().finishBundles();
+    for (Step root : level.roots()) {
+      for (PlanCollection output : root.outputs()) {
+        graph().setWatermark(output, BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis());
+      }
+    }
+    graph().finishEpoch();
+  }
+}

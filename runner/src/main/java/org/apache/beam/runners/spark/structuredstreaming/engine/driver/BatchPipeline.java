@@ -1,0 +1,258 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.batch.BatchTasks;
+import org.apache.beam.runners.spark.structuredstreaming.engine.batch.ReadLevelRdd;
+import org.apache.beam.runners.spark.structuredstreaming.engine.batch.ReadPartition;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelRdd;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
+import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
+import org.apache.beam.sdk.PipelineResult.State;
+import org.apache.spark.SparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.util.AccumulatorContext$;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/**
+ * A bounded pipeline from its start to its end, run as one Spark job on a thread of its own.
+ *
+ * <ul>
+ *   <li>DONE: the job has ended;
+ *   <li>CANCELLED: {@link #stop} was called before that;
+ *   <li>FAILED: the job has failed, which it does when a task has failed as often as Spark is set to
+ *       try one.
+ * </ul>
+ *
+ * <p>Any thread may call any public method.
+ */
+public final class BatchPipeline implements RunningPipeline {
+  private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
+  private static final ClassTag<EngineSetup> SETUP = ClassTag$.MODULE$.apply(EngineSetup.class);
+
+  private final Plan plan;
+  private final SparkStructuredStreamingPipelineOptions options;
+  private final SparkSession session;
+  private final PipelineMetrics metrics = new PipelineMetrics();
+  private final UUID runId = UUID.randomUUID();
+  private final Instant startTime = Instant.now();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private volatile boolean stopped;
+  private volatile State state = State.RUNNING;
+  private volatile Throwable failure;
+  private volatile Instant endTime;
+
+  private BatchPipeline(
+      Plan plan, SparkStructuredStreamingPipelineOptions options, SparkSession session) {
+    this.plan = plan;
+    this.options = options;
+    this.session = session;
+  }
+
+  /** Starts a pipeline; it runs when this returns. After an exception nothing is left. */
+  public static BatchPipeline start(Plan plan, SparkStructuredStreamingPipelineOptions options) {
+    SparkSession session = SparkSessions.acquire(options);
+    try {
+      BatchPipeline pipeline = new BatchPipeline(plan, options, session);
+      PipelineRegistry.claim(pipeline);
+      Thread thread = new Thread(pipeline::run, "beam-pipeline-" + pipeline.name());
+      thread.setDaemon(true);
+      thread.start();
+      return pipeline;
+    } catch (RuntimeException | Error e) {
+      SparkSessions.release(session, options);
+      throw e;
+    }
+  }
+
+  @Override
+  public String name() {
+    return options.getJobName();
+  }
+
+  @Override
+  public State state() {
+    return state;
+  }
+
+  @Override
+  public PipelineExecutionException executionException() {
+    return Failures.forWaiting(failure);
+  }
+
+  @Override
+  public PipelineMetrics metrics() {
+    return metrics;
+  }
+
+  /** A batch pipeline has no checkpoint. */
+  @Override
+  public String checkpointIdentity() {
+    return null;
+  }
+
+  @Override
+  public PipelineSnapshot snapshot() {
+    return new PipelineSnapshot(
+        name(), runId.toString(), runId.toString(), null, state, failure, startTime, endTime);
+  }
+
+  @Override
+  public void stop() {
+    stopped = true;
+    if (!session.sparkContext().isStopped()) {
+      session.sparkContext().cancelJobGroup(runId.toString());
+    }
+  }
+
+  @Override
+  public State awaitEnd(Duration limit) throws InterruptedException {
+    if (limit == null) {
+      ended.await();
+    } else if (!ended.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+      return null;
+    }
+    return state;
+  }
+
+  private void run() {
+    State end = State.FAILED;
+    try {
+      runJob();
+      end = State.DONE;
+    } catch (Throwable e) {
+      // Whatever it is, whoever waits for the pipeline is to hear of it.
+      if (stopped) {
+        end = State.CANCELLED;
+        LOG.info("Pipeline {} was cancelled: {}", name(), e.toString());
+      } else {
+        failure = Failures.rootOf(e);
+        LOG.error("Pipeline {} has failed", name(), failure);
+      }
+    } finally {
+      end(end);
+    }
+  }
+
+  private void runJob() {
+    SparkContext context = session.sparkContext();
+    int cores = context.defaultParallelism();
+    int parallelism = options.getParallelism() > 0 ? options.getParallelism() : cores;
+    List<ReadPartition> splits = new BatchSources(options, metrics, cores).split(plan);
+    EngineSetup engineSetup =
+        new EngineSetup(
+            runId.toString(),
+            plan,
+            new SerializablePipelineOptions(options),
+            parallelism,
+            null,
+            null,
+            null,
+            options.getReaderIdleTimeoutMillis());
+    ReportAccumulator reports = new ReportAccumulator();
+    // Those of failed attempts too: they count as attempted.
+    reports.register(context, Option.empty(), true);
+    Broadcast<EngineSetup> setup = context.broadcast(engineSetup, SETUP);
+    UsedAttempts usedAttempts = new UsedAttempts();
+    boolean done = false;
+    try {
+      LOG.info(
+          "Pipeline {} runs as batch with {} levels, {} splits of {} sources and {} partitions",
+          name(),
+          plan.levels().size(),
+          splits.size(),
+          plan.sources().size(),
+          parallelism);
+      runLevels(splits, new BatchTasks(setup, reports, runId, startTime.toEpochMilli()));
+      done = true;
+    } finally {
+      EpochReport used = metrics.epochEnded(0, reports.take());
+      if (done) {
+        metrics.epochCommitted(0);
+        usedAttempts.epochDone(used);
+      }
+      ExecutorCleanup.run(
+          context, runId.toString(), runId.toString(), done ? 0 : -1, usedAttempts.attempts());
+      AccumulatorContext$.MODULE$.remove(reports.id());
+      if (!context.isStopped()) {
+        setup.destroy();
+      }
+    }
+  }
+
+  private void runLevels(List<ReadPartition> splits, BatchTasks tasks) {
+    SparkContext context = session.sparkContext();
+    LevelShuffles shuffles =
+        new LevelShuffles(context, plan.levels().size(), tasks.parallelism());
+    context.setJobGroup(runId.toString(), "Beam pipeline " + name(), true);
+    try {
+      for (Level level : plan.levels()) {
+        RDD<?> rdd =
+            level.number() == 0
+                ? new ReadLevelRdd(context, splits, tasks)
+                : new LevelRdd(context, tasks, level.number(), shuffles.written());
+        rdd.setName(nameOf(level));
+        shuffles.add(rdd);
+      }
+      if (stopped) {
+        throw new IllegalStateException("cancelled before its job was started");
+      }
+      shuffles.runAll();
+    } finally {
+      shuffles.remove();
+      context.clearJobGroup();
+    }
+  }
+
+  private static String nameOf(Level level) {
+    return level.roots().stream().map(Step::fullName).collect(Collectors.joining(", "));
+  }
+
+  private void end(State end) {
+    try {
+      SparkSessions.release(session, options);
+    } catch (RuntimeException e) {
+      LOG.warn("Pipeline {} could not remove all that was its own", name(), e);
+    } finally {
+      endTime = Instant.now();
+      state = end;
+      PipelineRegistry.ended(this);
+      LOG.info("Pipeline {} has ended as {}", name(), end);
+      ended.countDown();
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockSerializer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.EndRdd;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.shuffle.ShuffleWriteProcessor;
+import scala.Option;
+import scala.Product2;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/**
+ * The shuffles of one job: a map stage for each level and an empty result stage behind the last, so
+ * that {@link #runAll} runs the whole plan as one job.
+ */
+final class LevelShuffles {
+  private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
+
+  private final SparkContext context;
+  private final int levels;
+  private final int parallelism;
+  private final List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
+
+  /**
+   * @param levels number of levels of the plan
+   * @param parallelism partitions of every level but 0
+   */
+  LevelShuffles(SparkContext context, int levels, int parallelism) {
+    this.context = context;
+    this.levels = levels;
+    this.parallelism = parallelism;
+  }
+
+  /** The shuffles of the levels that were added, by their number. */
+  List<ShuffleDependency<Object, Object, Object>> written() {
+    return List.copyOf(shuffles);
+  }
+
+  /** Adds the next level. */
+  @SuppressWarnings("unchecked") // a level's elements are pairs of partition and block
+  void add(RDD<?> level) {
+    int higherLevels = levels - shuffles.size() - 1;
+    shuffles.add(
+        new ShuffleDependency<>(
+            (RDD<Product2<Object, Object>>) level,
+            new GivenPartitioner(Math.max(1, higherLevels * parallelism)),
+            new BlockSerializer(),
+            Option.empty(),
+            Option.empty(),
+            false,
+            new ShuffleWriteProcessor(),
+            OBJECT,
+            OBJECT,
+            OBJECT));
+  }
+
+  /** Runs all levels, which have been added; whatever fails comes as the exception Spark throws. */
+  void runAll() {
+    new EndRdd(context, shuffles.get(shuffles.size() - 1)).count();
+  }
+
+  /** Removes the files: they are of no use behind the job, and Spark would wait for a collection. */
+  void remove() {
+    if (context.cleaner().isDefined()) {
+      for (ShuffleDependency<Object, Object, Object> shuffle : shuffles) {
+        context.cleaner().get().doCleanupShuffle(shuffle.shuffleId(), false);
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.task;
+
+import java.util.List;
+import java.util.Optional;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
+import org.apache.spark.Partition;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkContext;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
+import scala.collection.JavaConverters;
+
+/** A level behind a shuffle in one epoch, whose partitions have state in Spark's stores. */
+public final class StatefulLevelRdd extends LevelRdd {
+  private final EpochTasks tasks;
+  private final int level;
+  private final transient StateStoreCoordinatorRef coordinator;
+
+  /**
+   * @param lower the shuffles of the levels below, by their number
+   */
+  public StatefulLevelRdd(
+      SparkContext context,
+      EpochTasks tasks,
+      int level,
+      List<ShuffleDependency<Object, Object, Object>> lower,
+      StateStoreCoordinatorRef coordinator) {
+    super(context, tasks, level, lower);
+    this.tasks = tasks;
+    this.level = level;
+    this.coordinator = coordinator;
+  }
+
+  /** Where the partition's state is loaded, if it is. */
+  @Override
+  public scala.collection.Seq<String> getPreferredLocations(Partition split) {
+    Optional<String> location =
+        StateStores.preferredLocation(
+            coordinator,
+            StateStores.id(
+                tasks.stateLocation(), level, split.index(), tasks.queryRunId()));
+    List<String> locations = location.map(List::of).orElse(List.of());
+    return JavaConverters.asScalaBuffer(locations).toSeq();
+  }
+}
