@@ -23,7 +23,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepR
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
-import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 
 /** Gives every record to a runner as it comes: to one that passes it on, or keeps it as of a view. */
 final class DirectWork implements RootWork {
@@ -38,17 +37,6 @@ final class DirectWork implements RootWork {
   @Override
   public void receive(RecordInput record) throws IOException {
     runner.receive(record);
-  }
-
-  @Override
-  public Work endOfRecords() {
-    return Work.sequence(
-        runner.endOfElements(),
-        Work.once(
-            () -> {
-              runner.advanceWatermark(BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis()).complete();
-              runner.finish();
-            }));
   }
 
   @Override

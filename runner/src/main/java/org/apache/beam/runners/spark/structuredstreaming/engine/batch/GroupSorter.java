@@ -91,6 +91,11 @@ final class GroupSorter {
         false);
   }
 
+  /** Writes what is in memory to disk, as Spark has it done when memory is short. */
+  void spill() throws IOException {
+    sorter.spill();
+  }
+
   /** The records by groups; nothing is inserted afterwards. */
   SortedGroups sorted() throws IOException {
     return new SortedGroups(sorter.getSortedIterator());

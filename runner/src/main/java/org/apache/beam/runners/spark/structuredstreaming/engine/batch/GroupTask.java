@@ -67,18 +67,10 @@ final class GroupTask extends LevelTask {
   private final RecordInput record;
   private final RootWork[] works;
   private final RootWork[] workOfEdge;
+  private final SideInputs sideInputs;
   private GroupSorter sorter;
   private SortedGroups groups;
   private Work current = Work.NONE;
-  private Phase phase = Phase.RECEIVE;
-  private int next;
-
-  private enum Phase {
-    RECEIVE,
-    END_OF_RECORDS,
-    GROUPS
-  }
-
   GroupTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -91,6 +83,7 @@ final class GroupTask extends LevelTask {
     this.level = runtime.plan().levels().get(address.level());
     int edges = runtime.plan().edges().size();
     this.record = new RecordInput(edges);
+    this.sideInputs = new SideInputs(runtime.materializedViews());
     this.works = new RootWork[level.roots().size()];
     this.workOfEdge = new RootWork[edges];
   }
@@ -101,24 +94,18 @@ final class GroupTask extends LevelTask {
       open();
     }
     context.killTaskIfInterrupted();
-    boolean more =
-        switch (phase) {
-          case RECEIVE -> receiveBlock();
-          case END_OF_RECORDS -> endOfRecords();
-          case GROUPS -> workOnGroups();
-        };
-    if (more) {
+    if (groups == null) {
+      if (!receiveBlock()) {
+        sideInputs.complete();
+        groups = sorter.sorted();
+      }
       return true;
     }
-    if (phase == Phase.GROUPS) {
-      finish();
-      return false;
+    if (workOnGroups()) {
+      return true;
     }
-    if (phase == Phase.END_OF_RECORDS) {
-      groups = sorter.sorted();
-    }
-    phase = phase == Phase.RECEIVE ? Phase.END_OF_RECORDS : Phase.GROUPS;
-    return true;
+    finish();
+    return false;
   }
 
   @Override
@@ -136,16 +123,14 @@ final class GroupTask extends LevelTask {
     return List.of();
   }
 
-  /** Views come first: the steps that read them look for theirs when they are made. */
   private void open() {
     sorter = new GroupSorter(context);
-    SideInputs sideInputs = new SideInputs(runtime().materializedViews());
     StateRows ofViews = new MemoryStateRows();
     EpochTime time = new EpochTime(address().processingTimeMillis(), false);
     List<Step> roots = level.roots();
     for (int root = 0; root < roots.size(); root++) {
       KeyedStep step = (KeyedStep) roots.get(root);
-      works[root] = work(step, root, sideInputs, ofViews, time);
+      works[root] = work(step, root, ofViews, time);
       for (Edge edge : level.incoming()) {
         if (edge.target().index() == step.index()) {
           workOfEdge[edge.index()] = works[root];
@@ -154,8 +139,7 @@ final class GroupTask extends LevelTask {
     }
   }
 
-  private RootWork work(
-      KeyedStep step, int root, SideInputs sideInputs, StateRows ofViews, EpochTime time) {
+  private RootWork work(KeyedStep step, int root, StateRows ofViews, EpochTime time) {
     if (step instanceof ViewStep || step instanceof RedistributeStep) {
       return direct(
           KeyedStepRunners.create(
@@ -210,28 +194,6 @@ final class GroupTask extends LevelTask {
       workOfEdge[edge].receive(record);
     } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
       throw failure(nameOfEdge(edge), "reading an element out of the shuffle", e);
-    }
-  }
-
-  private boolean endOfRecords() {
-    if (next == works.length) {
-      next = 0;
-      return false;
-    }
-    RootWork work = works[next];
-    next++;
-    run(work.endOfRecords(), next - 1);
-    return true;
-  }
-
-  private void run(Work work, int root) {
-    MetricsContainer outer = activate(root);
-    try {
-      work.complete();
-    } catch (RuntimeException | LinkageError | StackOverflowError e) {
-      throw failure(level.roots().get(root).fullName(), "the end of its input", e);
-    } finally {
-      graph().metrics().activate(outer);
     }
   }
 

@@ -24,18 +24,12 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordIn
 /**
  * What a task of a batch pipeline does for one keyed step of its level, in one partition.
  *
- * <p>Order of calls: {@link #receive} for every record of the shuffle, {@link #endOfRecords} of all
- * steps of the level, those of views first; {@link #group} for every group that was sorted; {@link
- * #finish}. All on the task's thread.
+ * <p>Order of calls: {@link #receive} for every record of the shuffle; {@link #group} for every group
+ * that was sorted; {@link #finish}. All on the task's thread.
  */
 interface RootWork {
   /** Takes one element record, standing at its body, and reads it to its end. */
   void receive(RecordInput record) throws IOException;
-
-  /** What is to be done when the last record is received. */
-  default Work endOfRecords() {
-    return Work.NONE;
-  }
 
   /** Works on the group that {@code groups} stands at, before its first record. */
   Work group(SortedGroups groups);

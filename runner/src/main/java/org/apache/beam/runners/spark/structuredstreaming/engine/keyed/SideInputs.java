@@ -44,6 +44,11 @@ public final class SideInputs {
     views.put(view.view(), view);
   }
 
+  /** Says that all elements of all views have come. What they hold is kept as long as this is. */
+  public void complete() {
+    views.values().forEach(ViewRunner::complete);
+  }
+
   /**
    * What a step reads.
    *

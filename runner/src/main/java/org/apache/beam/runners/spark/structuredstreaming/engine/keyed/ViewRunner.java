@@ -79,6 +79,7 @@ final class ViewRunner extends KeyedStepRunner {
   private final ViewStep step;
   private final StepRows rows;
   private final StepWatermarks watermarks;
+  private boolean complete;
   private final HoldIndex ends;
   private final MaterializedViews materializedViews;
   private final Coder<Object> elementCoder;
@@ -121,7 +122,15 @@ final class ViewRunner extends KeyedStepRunner {
    *     expired ones excepted; asked for when the epoch ends
    */
   void addConsumer(LongSupplier firstMainEnd) {
-    consumers.add(firstMainEnd);
+    if (!complete) {
+      consumers.add(firstMainEnd);
+    }
+  }
+
+  /** Takes the watermark to the end of time; from here on everything is kept, whoever asks for it. */
+  void complete() {
+    complete = true;
+    watermarks.advanceInput(BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis());
   }
 
   /** Whether what {@link #get} returns for a window is the view's, a later pane excepted. */

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.VarLongCoder;
+import org.apache.beam.sdk.io.GenerateSequence;
 import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.options.Default;
 import org.apache.beam.sdk.options.Description;
@@ -42,16 +43,17 @@ import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.joda.time.Duration;
+import org.joda.time.Instant;
 
 /**
  * Measures how many records a second a windowed sum takes in, from {@code run()} to the last result,
  * and checks the results. A program, not a test: what it measures depends on the machine.
  */
-public final class StreamingSpeed {
+public final class Speed {
   private static final AtomicLong RESULTS = new AtomicLong();
   private static final AtomicLong TOTAL = new AtomicLong();
 
-  private StreamingSpeed() {}
+  private Speed() {}
 
   /** Options of the measurement. */
   public interface Options extends SparkStructuredStreamingPipelineOptions {
@@ -68,6 +70,12 @@ public final class StreamingSpeed {
     String getWorkload();
 
     void setWorkload(String workload);
+
+    @Description("Whether the records come from a bounded source, and the pipeline is run as batch.")
+    @Default.Boolean(false)
+    boolean isBounded();
+
+    void setBounded(boolean bounded);
 
     @Description("How often the pipeline is run.")
     @Default.Integer(3)
@@ -90,8 +98,7 @@ public final class StreamingSpeed {
     TOTAL.set(0);
     Pipeline pipeline = Pipeline.create(options);
     PCollection<KV<Long, Long>> windowed =
-        pipeline
-            .apply("Read", Read.from(new SpeedSource(options.getRecords(), 2)))
+        records(pipeline, options)
             .apply("Window", Window.into(FixedWindows.of(Duration.standardMinutes(10))));
     PCollection<KV<Long, Long>> sums =
         switch (options.getWorkload()) {
@@ -118,6 +125,27 @@ public final class StreamingSpeed {
         TOTAL.get());
     if (TOTAL.get() != options.getRecords()) {
       throw new IllegalStateException("The sum of all results is wrong.");
+    }
+  }
+
+  /** The same records from either source: key, event time and value follow from their number. */
+  private static PCollection<KV<Long, Long>> records(Pipeline pipeline, Options options) {
+    return options.isBounded()
+        ? pipeline
+            .apply(
+                "Read",
+                GenerateSequence.from(0)
+                    .to(options.getRecords())
+                    .withTimestampFn(number -> Instant.ofEpochMilli(number / 2 * 4)))
+            .apply("ToRecord", ParDo.of(new ToRecord()))
+        : pipeline.apply("Read", Read.from(new SpeedSource(options.getRecords(), 2)));
+  }
+
+  /** Makes a record of its number. */
+  private static final class ToRecord extends DoFn<Long, KV<Long, Long>> {
+    @ProcessElement
+    public void process(@Element Long number, OutputReceiver<KV<Long, Long>> output) {
+      output.output(KV.of(((number * 0x9E3779B97F4A7C15L) >>> 33) % 1000, 1L));
     }
   }
 
