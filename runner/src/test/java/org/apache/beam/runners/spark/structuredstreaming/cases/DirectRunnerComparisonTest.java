@@ -77,8 +77,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The transforms of Beam's library over the same elements on the DirectRunner and as a stream on
- * Spark: all of them as branches of one pipeline.
+ * The transforms of Beam's library over the same elements on the DirectRunner, as a stream on Spark
+ * and as a batch on Spark: all of them as branches of one pipeline.
  */
 class DirectRunnerComparisonTest extends PipelineCase {
   private static final TupleTag<Long> LEFT = new TupleTag<>() {};
@@ -248,6 +248,9 @@ class DirectRunnerComparisonTest extends PipelineCase {
     new RestartHarness(
             SPARK, checkpoint, p -> build(p, "spark"), "--parallelism=2", "--sourceSplits=2")
         .runToTheEnd();
+    new RestartHarness(
+            SPARK, checkpoint, p -> build(p, "batch"), "--parallelism=2", "--streaming=false")
+        .runToTheEnd();
   }
 
   static Stream<String> transforms() {
@@ -260,5 +263,6 @@ class DirectRunnerComparisonTest extends PipelineCase {
     List<String> expected = Gathered.list("direct/" + transform);
     assertThat(expected, not(empty()));
     assertThat(Gathered.list("spark/" + transform), is(expected));
+    assertThat(Gathered.list("batch/" + transform), is(expected));
   }
 }

@@ -63,7 +63,7 @@ class EndOfTimeTest {
   private Pipeline pipeline() {
     recorder = new Recorder(directory.resolve("recorder"));
     return Pipeline.create(
-        SPARK.options("--streaming=true", "--checkpointDir=" + directory.resolve("checkpoint")));
+        SPARK.options("--checkpointDir=" + directory.resolve("checkpoint")));
   }
 
   private static void finish(Pipeline pipeline) {

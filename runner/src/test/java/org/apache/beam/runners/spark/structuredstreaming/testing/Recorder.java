@@ -105,9 +105,10 @@ public final class Recorder {
         count + " elements of " + name, () -> seen(name).size() >= count, () -> seen(name));
   }
 
-  /** The epoch of the task on this thread. */
+  /** The epoch of the task on this thread; 0 in a batch. */
   public static long currentEpoch() {
-    return Long.parseLong(TaskContext.get().getLocalProperty(EPOCH_PROPERTY));
+    String epoch = TaskContext.get().getLocalProperty(EPOCH_PROPERTY);
+    return epoch == null ? 0 : Long.parseLong(epoch);
   }
 
   /** Pairs as {@code key=value}, iterables sorted, all else by its own text. */

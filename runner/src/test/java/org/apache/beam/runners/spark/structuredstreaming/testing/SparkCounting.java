@@ -38,6 +38,10 @@ import scala.collection.JavaConverters;
 /** Counts what Spark runs for each epoch, between its creation and {@link #close}. */
 public final class SparkCounting extends SparkListener implements AutoCloseable {
   private static final String EPOCH_PROPERTY = "streaming.sql.batchId";
+
+  /** Stands for the epoch of jobs that are not of a streaming query. */
+  public static final long NO_EPOCH = -1;
+
   private static final long DRAIN_MILLIS = 30_000;
 
   private final SparkContext context;
@@ -130,7 +134,7 @@ public final class SparkCounting extends SparkListener implements AutoCloseable 
 
   @Override
   public synchronized void onJobStart(SparkListenerJobStart started) {
-    String property = started.properties().getProperty(EPOCH_PROPERTY, "-1");
+    String property = started.properties().getProperty(EPOCH_PROPERTY, Long.toString(NO_EPOCH));
     long number = Long.parseLong(property);
     Epoch epoch =
         epochs.getOrDefault(number, new Epoch(0, new ArrayList<>(), new TreeMap<>()));

@@ -71,6 +71,7 @@ public final class TestSpark implements BeforeAllCallback, AfterAllCallback {
             List.of(
                 "--runner=SparkStructuredStreamingRunner",
                 "--useActiveSparkSession=true",
+                "--streaming=true",
                 "--maxBatchDurationMillis=60000",
                 "--maxIdlePauseMillis=20",
                 "--restartBackoffMillis=1"));

@@ -22,6 +22,11 @@ import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.options.StreamingOptions;
 import org.apache.beam.sdk.runners.TransformHierarchy.Node;
 import org.apache.beam.sdk.testing.TestStream;
+import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature.Parameter;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature.ProcessElementMethod;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.AfterSynchronizedProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.Trigger;
@@ -36,6 +41,8 @@ import org.apache.beam.sdk.values.PValue;
  *   <li>{@code --streaming=true} is given, or
  *   <li>it has an unbounded collection, or
  *   <li>it has a TestStream, or
+ *   <li>it has a splittable DoFn that asks for a {@code BundleFinalizer}: between the bundles of one
+ *       element it wants to hear of commits, and a batch is committed as a whole, or
  *   <li>it has a collection with a trigger by processing time: that asks for panes while time passes,
  *       and in a batch none does.
  * </ol>
@@ -79,6 +86,10 @@ public record EngineChoice(boolean streaming, String reason) {
       if (node.getTransform() instanceof TestStream<?>) {
         because(node.getFullName() + " is a TestStream");
       }
+      if (node.getTransform() instanceof ParDo.MultiOutput<?, ?> parDo
+          && hearsOfCommitsBetweenBundles(parDo.getFn())) {
+        because(node.getFullName() + " is splittable and has a BundleFinalizer");
+      }
     }
 
     @Override
@@ -93,6 +104,13 @@ public record EngineChoice(boolean streaming, String reason) {
       if (isByProcessingTime(trigger)) {
         because(producer.getFullName() + " has the trigger " + trigger + ", by processing time");
       }
+    }
+
+    private static boolean hearsOfCommitsBetweenBundles(DoFn<?, ?> doFn) {
+      ProcessElementMethod process = DoFnSignatures.signatureForDoFn(doFn).processElement();
+      return process.isSplittable()
+          && process.extraParameters().stream()
+              .anyMatch(Parameter.BundleFinalizerParameter.class::isInstance);
     }
 
     private void because(String found) {
