@@ -27,6 +27,9 @@ final class OptionsValidator {
           "local|local\\[\\s*([0-9]+|\\*)\\s*(,\\s*[0-9]+\\s*)?]"
               + "|local-cluster\\[(\\s*[0-9]+\\s*,){2}\\s*[0-9]+\\s*]|yarn|[a-z][a-z0-9+.-]*://.+");
 
+  /** As many as a task of a level sends its watermark to, and every epoch has a task for each. */
+  private static final int MAX_PARTITIONS = 10_000;
+
   private OptionsValidator() {}
 
   /**
@@ -38,9 +41,9 @@ final class OptionsValidator {
     atLeast("maxIdlePauseMillis", options.getMaxIdlePauseMillis(), 1);
     atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
     atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
-    atLeast("parallelism", options.getParallelism(), 0);
+    between("parallelism", options.getParallelism(), 0, MAX_PARTITIONS);
+    between("sourceSplits", options.getSourceSplits(), 0, MAX_PARTITIONS);
     atLeast("bundleSizeBytes", options.getBundleSizeBytes(), 1);
-    atLeast("sourceSplits", options.getSourceSplits(), 0);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);
     atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);
     if (options.getMaxRecordsPerMicroBatch() == null) {
@@ -77,6 +80,15 @@ final class OptionsValidator {
     }
     if (value.longValue() < least) {
       throw new IllegalArgumentException("--" + name + "=" + value + " must be at least " + least + ".");
+    }
+  }
+
+  private static void between(String name, Number value, long least, long most) {
+    atLeast(name, value, least);
+    if (value.longValue() > most) {
+      throw new IllegalArgumentException(
+          "--" + name + "=" + value + " must be at most " + most
+              + ": each is a task of its own in every epoch. A few for every core are enough.");
     }
   }
 

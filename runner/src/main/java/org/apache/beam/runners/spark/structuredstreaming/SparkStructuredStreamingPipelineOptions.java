@@ -102,7 +102,8 @@ public interface SparkStructuredStreamingPipelineOptions
 
   @Description(
       "Partitions that keyed work and its state is divided into. Fixed at the first start of a"
-          + " checkpoint; a later value is ignored. 0 for the cores Spark has at that time.")
+          + " checkpoint; a later value is ignored. 0 for the cores Spark has at that time; at most"
+          + " 10000. Each is a task in every epoch: a few for every core are enough.")
   @Default.Integer(0)
   Integer getParallelism();
 
@@ -118,8 +119,9 @@ public interface SparkStructuredStreamingPipelineOptions
 
   @Description(
       "Splits that a source is asked for at the first start of a checkpoint, or in a batch pipeline; it"
-          + " may give more or fewer. 0 for the cores Spark has at that time; in a batch pipeline for"
-          + " what --bundleSizeBytes asks for.")
+          + " may give more or fewer. 0 for the cores Spark has at that time, in a batch pipeline for"
+          + " what --bundleSizeBytes asks for; at most 10000. Each is a task in every epoch: a few for"
+          + " every core are enough.")
   @Default.Integer(0)
   Integer getSourceSplits();
 
@@ -136,8 +138,9 @@ public interface SparkStructuredStreamingPipelineOptions
   void setRecordIdRetentionMillis(Long millis);
 
   @Description(
-      "How often a failed query is started again from its checkpoint, in a row and without an epoch"
-          + " committed in between, before the pipeline fails.")
+      "How often in a row a failed query is started again from its checkpoint before the pipeline"
+          + " fails. The count begins anew only if, since the last restart, an epoch was committed in"
+          + " which some source read at least one row.")
   @Default.Integer(2)
   Integer getMaxRestarts();
 
@@ -145,7 +148,7 @@ public interface SparkStructuredStreamingPipelineOptions
 
   @Description(
       "Milliseconds before the first restart of a failed query; the wait doubles with every further"
-          + " one.")
+          + " one in a row, as maxRestarts counts.")
   @Default.Long(200)
   Long getRestartBackoffMillis();
 

@@ -17,18 +17,24 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.examples;
 
+import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.beam.sdk.io.FileSystems;
 import org.apache.beam.sdk.io.fs.EmptyMatchTreatment;
 import org.apache.beam.sdk.io.fs.MatchResult.Metadata;
 
 /** Finds text files by path or glob. */
 final class TextFiles {
+  private static final Pattern SCHEME = Pattern.compile("([a-zA-Z][-a-zA-Z0-9+.]*):/");
+  private static final Pattern WILDCARD = Pattern.compile("[*?{}\\[\\]\\\\]");
+
   private TextFiles() {}
 
   /**
@@ -58,6 +64,9 @@ final class TextFiles {
   }
 
   private static List<Metadata> match(String pattern) {
+    if (isAbsentLocalPath(pattern)) {
+      return List.of();
+    }
     try {
       return FileSystems.match(pattern, EmptyMatchTreatment.ALLOW).metadata();
     } catch (FileNotFoundException e) {
@@ -65,5 +74,17 @@ final class TextFiles {
     } catch (IOException e) {
       throw new UncheckedIOException("--input=" + pattern + " cannot be looked up", e);
     }
+  }
+
+  /**
+   * Whether a pattern is a path of the local file system, without wildcards, at which nothing is. Beam
+   * would look for it in all that lies below the directory it names, which can take for ever.
+   */
+  private static boolean isAbsentLocalPath(String pattern) {
+    Matcher scheme = SCHEME.matcher(pattern);
+    boolean isLocal = !scheme.lookingAt() || scheme.group(1).equalsIgnoreCase("file");
+    return isLocal
+        && !WILDCARD.matcher(pattern).find()
+        && !new File(pattern.replaceFirst("^(?i:file):", "")).exists();
   }
 }

@@ -25,12 +25,14 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.lessThanOrEqualTo;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -45,6 +47,8 @@ import org.apache.beam.sdk.values.TimestampedValue;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of the source: its splits, event times, watermarks, marks and pace. */
 class ReplayedTextSourceTest {
@@ -174,6 +178,35 @@ class ReplayedTextSourceTest {
             IllegalArgumentException.class,
             () -> ReplayedTextSource.of(List.of(missing), START, 1000));
     assertThat(refused.getMessage(), containsString("--input=" + missing + " names no file"));
+  }
+
+  /** Below its directory are paths without number: one that looks through all never comes back. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "file:", "file://"})
+  void aMissingInputIsNotLookedForBelowItsDirectory(String scheme) throws IOException {
+    for (String loop : List.of("a", "b", "c")) {
+      Files.createSymbolicLink(directory.resolve(loop), directory);
+    }
+    String missing = scheme + directory.resolve("missing.txt");
+    IllegalArgumentException refused =
+        assertTimeoutPreemptively(
+            Duration.ofSeconds(30),
+            () ->
+                assertThrows(
+                    IllegalArgumentException.class,
+                    () -> ReplayedTextSource.of(List.of(missing), START, 1000)));
+    assertThat(refused.getMessage(), containsString("--input=" + missing + " names no file"));
+  }
+
+  @Test
+  void aFileWhoseNameLooksLikeAWildcardAndWildcardsOfEveryKindAreFound() throws IOException {
+    for (String name : List.of("a.txt", "b[1].txt", "c.txt")) {
+      Files.writeString(directory.resolve(name), "one\n");
+    }
+    for (String pattern : List.of("a.txt", "b[1].txt", "[c].txt", "{c,d}.txt", "?.txt", "c*")) {
+      assertThat(
+          pattern, TextFiles.find(List.of(directory.resolve(pattern).toString())).isEmpty(), is(false));
+    }
   }
 
   @Test

@@ -86,6 +86,8 @@ class BadOptionsTest {
         "readerIdleTimeoutMillis=0",
         "parallelism=-1",
         "sourceSplits=-1",
+        "parallelism=10001",
+        "sourceSplits=10001",
         "maxRestarts=-1",
         "restartBackoffMillis=-1",
         "triggerIntervalMillis=300000"
@@ -93,6 +95,17 @@ class BadOptionsTest {
   void aValueOutOfRangeIsRefused(String option) {
     assertThat(
         refusal(IllegalArgumentException.class, "--" + option), containsString("--" + option));
+  }
+
+  @Test
+  void aRefusalOfTooManyPartitionsSaysHowManyThereMayBe() {
+    assertThat(
+        refusal(IllegalArgumentException.class, "--parallelism=2000000000"),
+        containsString("at most 10000"));
+    assertThat(
+        PipelineRunner.fromOptions(Runs.options("--parallelism=10000", "--sourceSplits=10000"))
+            instanceof SparkStructuredStreamingRunner,
+        is(true));
   }
 
   @Test

@@ -42,11 +42,13 @@ import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.SerializableFunction;
 import org.apache.beam.sdk.transforms.WithKeys;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
+import org.apache.beam.sdk.transforms.windowing.GlobalWindow;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.TypeDescriptors;
 import org.joda.time.Duration;
+import org.joda.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -107,6 +109,53 @@ class FailingUserCodeTest {
     assertThat(
         collected.list().subList(before, collected.list().size()), is(List.<Object>of(1L, 2L, 3L)));
     assertThat(Faults.tearDowns(), is(Faults.setUps()));
+  }
+
+  @Test
+  void aDoFnThatCannotBeReadOnAnExecutor() {
+    Feed feed = Feed.of(1, 2, 3).end();
+    Collected<Long> collected = new Collected<>();
+    Pipeline pipeline = doFn(feed, collected);
+    Faults.failAt(Faults.Place.DESERIALIZE);
+    assertFails(pipeline, "One of the pipeline's own objects failed when it was deserialized");
+    assertGoesOn(doFn(feed, collected));
+    assertThat(collected.list(), is(List.<Object>of(1L, 2L, 3L)));
+  }
+
+  /** The plan is read once, and copied for every task. */
+  @Test
+  void aDoFnThatCannotBeCopied() {
+    Pipeline pipeline = doFn(Feed.of(1).end(), new Collected<>());
+    Faults.failAtSecond(Faults.Place.DESERIALIZE);
+    assertFails(pipeline, "Fails/ParMultiDo(Faulty): copying the DoFn");
+  }
+
+  /** Nothing that runs on the thread later, here the DoFn itself, is to take it for Spark's. */
+  @Test
+  void anInterruptionThatADoFnLeavesInItsThreadIsTakenBack() {
+    Collected<Boolean> interrupted = new Collected<>();
+    Pipeline pipeline = pipeline();
+    pipeline
+        .apply("Numbers", Read.from(Feed.of(1, 2).end().source()))
+        .apply("Interrupts", ParDo.of(new Interrupting()))
+        .apply("Collect", ParDo.of(interrupted));
+    assertThat(Runs.start(pipeline).waitUntilFinish(), is(State.DONE));
+    assertThat(interrupted.list(), is(List.<Object>of(false, false, false)));
+  }
+
+  /** Says for every element and the end of the bundle whether the thread was interrupted before. */
+  private static final class Interrupting extends DoFn<Long, Boolean> {
+    @ProcessElement
+    public void process(OutputReceiver<Boolean> output) {
+      output.output(Thread.currentThread().isInterrupted());
+      Thread.currentThread().interrupt();
+    }
+
+    @FinishBundle
+    public void finishBundle(FinishBundleContext context) {
+      context.output(
+          Thread.currentThread().isInterrupted(), Instant.ofEpochMilli(2), GlobalWindow.INSTANCE);
+    }
   }
 
   @Test
@@ -242,7 +291,8 @@ class FailingUserCodeTest {
   void aSource(Feed.Point point) {
     Feed feed = Feed.of(1, 2, 3).end().failAt(point, Faults.Injected::new);
     Collected<Long> collected = new Collected<>();
-    assertFails(source(feed, collected), "Numbers");
+    assertFails(
+        source(feed, collected), point == Feed.Point.GET_BACKLOG ? "asking for the backlog" : "Numbers");
     assertThat(feed.closed(), is(feed.opened()));
     feed.failNoMore();
     int before = collected.list().size();
@@ -284,6 +334,13 @@ class FailingUserCodeTest {
     Collected<Long> collected = new Collected<>();
     assertThat(Runs.start(source(feed, collected)).waitUntilFinish(), is(State.DONE));
     assertThat(collected.list(), is(List.<Object>of(1L, 2L, 3L)));
+  }
+
+  @Test
+  void aReaderThatFailsToCloseDoesNotHideWhatFailedBefore() {
+    Feed feed = Feed.of(1, 2, 3).end().failAt(Feed.Point.CLOSE, Thrown.NOT_SERIALIZABLE::make);
+    Faults.failAt(Faults.Place.PROCESS);
+    assertFails(doFn(feed, new Collected<>()), "Fails");
   }
 
   @Test

@@ -19,11 +19,13 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.ObjectInputStream;
 import java.io.OutputStream;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.CoderRegistry;
@@ -42,6 +44,7 @@ import org.joda.time.Duration;
 /** User code that fails where the test says, until it says otherwise. For local masters. */
 final class Faults {
   private static final Set<Place> FAILING = EnumSet.noneOf(Place.class);
+  private static final AtomicBoolean FIRST_PASSES = new AtomicBoolean();
   private static final AtomicInteger SET_UPS = new AtomicInteger();
   private static final AtomicInteger TEAR_DOWNS = new AtomicInteger();
 
@@ -49,6 +52,7 @@ final class Faults {
 
   /** A method of user code. */
   enum Place {
+    DESERIALIZE,
     SETUP,
     START_BUNDLE,
     PROCESS,
@@ -76,10 +80,17 @@ final class Faults {
     }
   }
 
+  /** Fails from the second time on that the place is reached. */
+  static void failAtSecond(Place place) {
+    failAt(place);
+    FIRST_PASSES.set(true);
+  }
+
   static void mend() {
     synchronized (FAILING) {
       FAILING.clear();
     }
+    FIRST_PASSES.set(false);
     SET_UPS.set(0);
     TEAR_DOWNS.set(0);
   }
@@ -94,7 +105,7 @@ final class Faults {
 
   private static void reached(Place place) {
     synchronized (FAILING) {
-      if (FAILING.contains(place)) {
+      if (FAILING.contains(place) && !FIRST_PASSES.getAndSet(false)) {
         throw new Injected();
       }
     }
@@ -102,6 +113,11 @@ final class Faults {
 
   /** Passes its input on. */
   static final class FaultyDoFn extends DoFn<Long, Long> {
+    private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
+      in.defaultReadObject();
+      reached(Place.DESERIALIZE);
+    }
+
     @Setup
     public void setUp() {
       SET_UPS.incrementAndGet();

@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.ObjectInputStream;
 import java.io.OutputStream;
 import java.io.Serializable;
 import java.util.ArrayList;
@@ -52,6 +53,7 @@ final class Feed {
   private final AtomicInteger opened = new AtomicInteger();
   private final AtomicInteger closed = new AtomicInteger();
   private boolean ended;
+  private volatile boolean emptyAtFirst;
   private volatile Point failingPoint;
   private volatile Point nullPoint;
   private volatile Supplier<? extends Throwable> failure;
@@ -59,12 +61,14 @@ final class Feed {
   /** A method of the source, its reader or its mark's coder. */
   enum Point {
     SPLIT,
+    DESERIALIZE_SPLIT,
     CREATE_READER,
     START,
     ADVANCE,
     GET_CURRENT,
     GET_TIMESTAMP,
     GET_WATERMARK,
+    GET_BACKLOG,
     GET_MARK,
     GET_MARK_CODER,
     CLOSE,
@@ -95,6 +99,12 @@ final class Feed {
     return this;
   }
 
+  /** Every reader, whatever its mark, has nothing the first time it is asked. */
+  Feed emptyAtFirst() {
+    emptyAtFirst = true;
+    return this;
+  }
+
   Feed failAt(Point point, Supplier<? extends Throwable> thrown) {
     failure = thrown;
     failingPoint = point;
@@ -121,7 +131,7 @@ final class Feed {
   }
 
   UnboundedSource<Long, Mark> source() {
-    return new FeedSource(id);
+    return new FeedSource(id, false);
   }
 
   private synchronized boolean has(int index) {
@@ -174,15 +184,24 @@ final class Feed {
 
   private static final class FeedSource extends UnboundedSource<Long, Mark> {
     private final long id;
+    private final boolean isSplit;
 
-    FeedSource(long id) {
+    FeedSource(long id, boolean isSplit) {
       this.id = id;
+      this.isSplit = isSplit;
+    }
+
+    private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
+      in.defaultReadObject();
+      if (isSplit) {
+        FEEDS.get(id).reached(Point.DESERIALIZE_SPLIT);
+      }
     }
 
     @Override
     public List<FeedSource> split(int desired, PipelineOptions options) {
       FEEDS.get(id).reached(Point.SPLIT);
-      return List.of(this);
+      return List.of(new FeedSource(id, true));
     }
 
     @Override
@@ -220,7 +239,7 @@ final class Feed {
     @Override
     public boolean start() {
       feed.reached(Point.START);
-      return move();
+      return !feed.emptyAtFirst && move();
     }
 
     @Override
@@ -266,6 +285,7 @@ final class Feed {
 
     @Override
     public long getSplitBacklogBytes() {
+      feed.reached(Point.GET_BACKLOG);
       synchronized (feed) {
         return 8L * (feed.numbers.size() - read);
       }

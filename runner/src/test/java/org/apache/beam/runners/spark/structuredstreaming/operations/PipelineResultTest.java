@@ -50,6 +50,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** States, waits, cancelling and failures, as the result of a pipeline gives them. */
 class PipelineResultTest {
+  private static final Duration PATIENCE = Duration.millis(Runs.PATIENCE.toMillis());
   private static final Duration HOUR = Duration.standardHours(1);
   private static final AtomicReference<Gate> GATE = new AtomicReference<>();
 
@@ -182,7 +183,7 @@ class PipelineResultTest {
         .apply("Fails", ParDo.of(new Failing(thrown)));
     SparkStructuredStreamingPipelineResult result = Runs.start(pipeline);
     PipelineExecutionException failure =
-        assertThrows(PipelineExecutionException.class, result::waitUntilFinish);
+        assertThrows(PipelineExecutionException.class, () -> result.waitUntilFinish(PATIENCE));
     assertThat(result.getState(), is(State.FAILED));
     assertThat(failure.getCause(), thrown.isExpected());
     // The JVM makes the stack overflow without room for others to join it.
@@ -198,15 +199,26 @@ class PipelineResultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"NO_CLASS", "INITIALIZER", "STACK_OVERFLOW"})
-  void anErrorInAReaderIsAFailure(Thrown thrown) {
+  @EnumSource(names = {"UNCHECKED", "CHECKED"}, mode = EnumSource.Mode.EXCLUDE)
+  void whatAReaderThrowsIsAFailure(Thrown thrown) {
     Feed feed = Feed.of(1).failAt(Feed.Point.GET_CURRENT, thrown::make);
     SparkStructuredStreamingPipelineResult result =
         start(feed, new Collected<>(), "--maxRestarts=0");
     PipelineExecutionException failure =
-        assertThrows(PipelineExecutionException.class, result::waitUntilFinish);
+        assertThrows(PipelineExecutionException.class, () -> result.waitUntilFinish(PATIENCE));
     assertThat(failure.getCause(), thrown.isExpected());
     assertThat(feed.closed(), is(feed.opened()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CYCLE_OF_CAUSES", "LONG_CHAIN_OF_CAUSES"})
+  void whatASourceThrowsWhenItIsSplitIsAFailure(Thrown thrown) {
+    Feed feed = Feed.of(1).failAt(Feed.Point.SPLIT, thrown::make);
+    SparkStructuredStreamingPipelineResult result =
+        start(feed, new Collected<>(), "--maxRestarts=0");
+    PipelineExecutionException failure =
+        assertThrows(PipelineExecutionException.class, () -> result.waitUntilFinish(PATIENCE));
+    assertThat(failure.getCause(), thrown.isExpected());
   }
 
   private static long seconds(long startNanos) {

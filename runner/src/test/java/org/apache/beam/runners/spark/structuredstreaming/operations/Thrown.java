@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 
 import static org.hamcrest.Matchers.allOf;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.hasItemInArray;
 import static org.hamcrest.Matchers.hasProperty;
 import static org.hamcrest.Matchers.instanceOf;
 
@@ -33,7 +34,12 @@ enum Thrown {
   NO_CLASS,
   INITIALIZER,
   STACK_OVERFLOW,
-  STACK_OVERFLOW_AS_CAUSE;
+  STACK_OVERFLOW_AS_CAUSE,
+  CYCLE_OF_CAUSES,
+  CYCLE_OF_SUPPRESSED,
+  LONG_CHAIN_OF_CAUSES;
+
+  private static final int LONG_CHAIN = 20_000;
 
   private static final class NotSerializable extends RuntimeException {
     @SuppressWarnings({"unused", "serial"}) // it is there to be in the way of serialization
@@ -53,6 +59,9 @@ enum Thrown {
       case INITIALIZER -> new ExceptionInInitializerError("initializer");
       case STACK_OVERFLOW -> stackOverflow();
       case STACK_OVERFLOW_AS_CAUSE -> new IllegalStateException("too deep", stackOverflow());
+      case CYCLE_OF_CAUSES -> cycleOfCauses();
+      case CYCLE_OF_SUPPRESSED -> cycleOfSuppressed();
+      case LONG_CHAIN_OF_CAUSES -> longChainOfCauses();
     };
   }
 
@@ -68,11 +77,49 @@ enum Thrown {
           allOf(
               is(IllegalStateException.class, "too deep"),
               hasProperty("cause", instanceOf(StackOverflowError.class)));
+      case CYCLE_OF_CAUSES ->
+          allOf(
+              is(RuntimeException.class, "IllegalStateException: first"),
+              hasProperty("cause", is(RuntimeException.class, "IOException: second")));
+      case CYCLE_OF_SUPPRESSED ->
+          allOf(
+              is(RuntimeException.class, "IllegalStateException: first"),
+              hasProperty(
+                  "suppressed",
+                  hasItemInArray(is(RuntimeException.class, "IOException: second"))));
+      case LONG_CHAIN_OF_CAUSES ->
+          allOf(
+              is(RuntimeException.class, "IllegalStateException: number " + (LONG_CHAIN - 1)),
+              hasProperty(
+                  "cause", is(RuntimeException.class, "IllegalStateException: number " + (LONG_CHAIN - 2))));
     };
   }
 
   private static Matcher<Throwable> is(Class<? extends Throwable> type, String message) {
     return allOf(instanceOf(type), hasProperty("message", containsString(message)));
+  }
+
+  private static Throwable cycleOfCauses() {
+    IOException second = new IOException("second");
+    IllegalStateException first = new IllegalStateException("first", second);
+    second.initCause(first);
+    return first;
+  }
+
+  private static Throwable cycleOfSuppressed() {
+    IOException second = new IOException("second");
+    IllegalStateException first = new IllegalStateException("first");
+    first.addSuppressed(second);
+    second.addSuppressed(first);
+    return first;
+  }
+
+  private static Throwable longChainOfCauses() {
+    IllegalStateException chain = null;
+    for (int number = 0; number < LONG_CHAIN; number++) {
+      chain = new IllegalStateException("number " + number, chain);
+    }
+    return chain;
   }
 
   private static Throwable stackOverflow() {

@@ -422,7 +422,7 @@ public final class BeamReaderCache {
       } catch (Throwable e) {
         rethrowIfFatal(e);
         if (underWay != null) {
-          underWay.addSuppressed(e);
+          FailureTransport.join(underWay, e);
         } else {
           LOG.warn("The reader of {} failed to close.", name, e);
         }

@@ -29,11 +29,18 @@ public final class SourceReadException extends IOException {
     super(
         "Reading " + fullName + ", split " + splitId + ", epoch " + epoch + ": " + action + " failed: "
             + cause,
-        FailureTransport.toDriver(cause));
+        FailureTransport.toDriver(ofUser(cause)));
   }
 
   /** A failure on the driver, where no split is being read. */
   SourceReadException(String message, Throwable cause) {
-    super(message, cause);
+    super(message, FailureTransport.bounded(cause));
+  }
+
+  /** What the user's class threw when its object was read, which the message tells of. */
+  private static Throwable ofUser(Throwable cause) {
+    return cause instanceof UnreadableObjectException && cause.getCause() != null
+        ? FailureTransport.original(cause.getCause())
+        : cause;
   }
 }

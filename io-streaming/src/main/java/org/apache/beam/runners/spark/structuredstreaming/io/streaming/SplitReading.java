@@ -211,6 +211,7 @@ public final class SplitReading {
       CheckpointMark mark = null;
       if (reader.isStarted()) {
         watermarkMillis = nextWatermark(reader.reader().getWatermark());
+        action = "asking for the backlog";
         backlogBytes = Math.max(-1, reader.reader().getSplitBacklogBytes());
         action = "taking the checkpoint mark";
         mark = reader.reader().getCheckpointMark();

@@ -20,10 +20,14 @@ package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.allOf;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.instanceOf;
 import static org.hamcrest.Matchers.is;
+import static org.hamcrest.Matchers.not;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.ObjectInputStream;
 import java.io.Serializable;
 import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +35,7 @@ import java.util.List;
 import org.apache.beam.sdk.util.SerializableUtils;
 import org.junit.jupiter.api.Test;
 
-/** A JVM that lacks a class of the pipeline says that it does, whatever Java makes of it. */
+/** A JVM that lacks a class of the pipeline says that it does, whatever Java makes of it, and only then. */
 class ShippedObjectTest {
   /** What a plan is to the classes of the user: a list in a field. */
   private static final class Holder implements Serializable {
@@ -92,6 +96,45 @@ class ShippedObjectTest {
               containsString("A class of the pipeline may be missing"),
               containsString("--filesToStage"),
               containsString("spark.jars")));
+    }
+  }
+
+  /** Reading it fails in the user's own code. */
+  private static final class Failing implements Serializable {
+    @SuppressWarnings("serial") // exceptions are serializable
+    private final Throwable thrown;
+
+    Failing(Throwable thrown) {
+      this.thrown = thrown;
+    }
+
+    private void readObject(ObjectInputStream in) throws Throwable {
+      in.defaultReadObject();
+      throw thrown;
+    }
+  }
+
+  @Test
+  void whatTheUsersCodeThrowsIsTheCauseAndNoClassIsSaidToBeMissing() {
+    for (Throwable thrown :
+        List.of(
+            new IllegalStateException("users"),
+            new ClassCastException("users"),
+            new IOException("users"),
+            new ExceptionInInitializerError("users"))) {
+      byte[] bytes = SerializableUtils.serializeToByteArray(new Holder(List.of(new Failing(thrown))));
+      UnreadableObjectException failure =
+          assertThrows(
+              UnreadableObjectException.class, () -> ShippedObject.decode(bytes, "The plan"));
+      assertThat(
+          failure.getMessage(),
+          allOf(
+              containsString("The plan cannot be read"),
+              containsString(thrown.toString()),
+              containsString("failed when it was deserialized"),
+              not(containsString("missing"))));
+      assertThat(failure.getCause(), instanceOf(thrown.getClass()));
+      assertThat(failure.getCause().getMessage(), is("users"));
     }
   }
 }

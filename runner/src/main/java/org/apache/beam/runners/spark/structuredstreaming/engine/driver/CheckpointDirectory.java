@@ -131,10 +131,7 @@ final class CheckpointDirectory {
       }
       return new Claim(stored.parallelism(), lastCommitted + 1);
     } catch (ChecksumException e) {
-      throw new IllegalStateException(
-          "The checkpoint's file " + planFile + " is damaged: " + e.getMessage() + ". "
-              + DurableFile.WHAT_TO_DO,
-          e);
+      throw damaged(e.getMessage(), e);
     } catch (IOException e) {
       throw new UncheckedIOException("The checkpoint's file " + planFile + " cannot be read or written", e);
     }
@@ -153,7 +150,16 @@ final class CheckpointDirectory {
     root.getFileSystem(hadoopConf).delete(root, true);
   }
 
+  private IllegalStateException damaged(String what, IOException cause) {
+    return new IllegalStateException(
+        "The checkpoint's file " + planFile + " is damaged: " + what + ". " + DurableFile.WHAT_TO_DO,
+        cause);
+  }
+
   private PlanHistory read() throws IOException {
+    if (root.getFileSystem(hadoopConf).getFileStatus(planFile).isDirectory()) {
+      throw damaged("it is a directory and no file", null);
+    }
     byte[] content;
     try (FSDataInputStream in = files.open(planFile)) {
       content = in.readAllBytes();

@@ -54,6 +54,7 @@ final class EpochControl implements EpochGate {
   private boolean finished;
   private long pauseMillis;
   private long earliestTimerMillis = Long.MAX_VALUE;
+  private long firstEpochWithRows = -1;
   private long lastEpochEndNanos;
   private long restSinceNanos = System.nanoTime();
 
@@ -104,6 +105,9 @@ final class EpochControl implements EpochGate {
     if (finished) {
       ending.complete(null);
     }
+    if (firstEpochWithRows < 0 && report.rowsRead() > 0) {
+      firstEpochWithRows = report.epoch();
+    }
     earliestTimerMillis = report.earliestProcessingTimerMillis();
     boolean isDriven = clock.isDrivenByStreams(report.epoch() + 1);
     if (report.isActive() || report.hasPending() || isDriven) {
@@ -120,6 +124,14 @@ final class EpochControl implements EpochGate {
     stopping = true;
     ending.complete(null);
     notifyAll();
+  }
+
+  /**
+   * The first epoch that this start has run, committed or not, and in which a source has read a row; -1
+   * if there is none.
+   */
+  synchronized long firstEpochWithRows() {
+    return firstEpochWithRows;
   }
 
   /** Whether every source and step has come to the end of time. */

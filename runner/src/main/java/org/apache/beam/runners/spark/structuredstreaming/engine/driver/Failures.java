@@ -24,6 +24,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailed
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateUnavailableException;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.FailureTransport;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.SourceReadException;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.UnreadableObjectException;
 import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 
@@ -35,13 +36,16 @@ final class Failures {
 
   /**
    * The failure to show to the user. Where a step or a source of the pipeline failed by the user's
-   * code, it is the user's own exception, with the one that names the step among its suppressed
-   * ones; otherwise what Spark says. State that cannot be opened is said by its own exception.
+   * code, or an object of the user's could not be read, it is the user's own exception, with the one
+   * that names the step or the object among its suppressed ones; otherwise what Spark says. State that
+   * cannot be opened is said by its own exception.
    */
   static Throwable rootOf(Throwable failure) {
     Throwable current = failure;
     for (int depth = 0; current != null && depth < MAX_DEPTH; depth++) {
-      if (current instanceof StepFailedException || current instanceof SourceReadException) {
+      if (current instanceof StepFailedException
+          || current instanceof SourceReadException
+          || current instanceof UnreadableObjectException) {
         return namingStep(current);
       }
       if (current instanceof StateUnavailableException) {

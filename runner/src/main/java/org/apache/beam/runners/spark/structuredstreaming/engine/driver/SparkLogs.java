@@ -17,9 +17,16 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.UUID;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.DurableFile;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.read.streaming.Offset;
@@ -47,6 +54,8 @@ import scala.collection.JavaConverters;
  * cannot be told from epochs that have not been run.
  */
 final class SparkLogs {
+  private static final Pattern EPOCH = Pattern.compile("[0-9]+");
+
   private final Path metadata;
   private final Path offsetsDirectory;
   private final Path commitsDirectory;
@@ -74,7 +83,9 @@ final class SparkLogs {
    * @throws IllegalStateException naming the file that is damaged or missing, and what to do
    */
   long check(boolean sourcesBegan) {
-    read(metadata, () -> StreamMetadata.read(metadata, hadoopConf));
+    read(metadata, this::checkMetadata);
+    refuseDirectories(offsetsDirectory);
+    refuseDirectories(commitsDirectory);
     OffsetSeqLog offsets = new OffsetSeqLog(session, offsetsDirectory.toString());
     CommitLog commits = new CommitLog(session, commitsDirectory.toString());
     long lastStarted = latest(offsets.getLatestBatchId());
@@ -99,6 +110,41 @@ final class SparkLogs {
       read(new Path(commitsDirectory, Long.toString(lastCommitted)), () -> commits.get(lastCommitted));
     }
     return lastCommitted;
+  }
+
+  /** Spark reads the query's id as text and takes it for a UUID when the query is made. */
+  private Option<StreamMetadata> checkMetadata() {
+    Option<StreamMetadata> stored = StreamMetadata.read(metadata, hadoopConf);
+    if (stored.isDefined()) {
+      String id = stored.get().id();
+      if (!UUID.fromString(id).toString().equals(id)) {
+        throw new IllegalArgumentException("Invalid UUID string: " + id);
+      }
+    }
+    return stored;
+  }
+
+  /** Spark sees no directories when it lists a log, and takes one in its way for another query's entry. */
+  private void refuseDirectories(Path log) {
+    List<FileStatus> entries =
+        read(
+            log,
+            () -> {
+              try {
+                FileSystem files = log.getFileSystem(hadoopConf);
+                return files.exists(log) ? List.of(files.listStatus(log)) : List.of();
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    for (FileStatus entry : entries) {
+      if (entry.getPath().equals(log)) {
+        throw damaged(log, "it is a file and no directory", null);
+      }
+      if (entry.isDirectory() && EPOCH.matcher(entry.getPath().getName()).matches()) {
+        throw damaged(entry.getPath(), "it is a directory and no file", null);
+      }
+    }
   }
 
   private void checkOffsets(OffsetSeqLog log, long epoch) {

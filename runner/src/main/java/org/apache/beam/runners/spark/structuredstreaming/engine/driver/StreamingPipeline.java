@@ -42,15 +42,14 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>DONE: every source and step has come to the end of time, and that epoch is committed;
  *   <li>CANCELLED: {@link #stop} was called, and the epoch that was running is committed;
- *   <li>FAILED: the query failed more than {@code maxRestarts} times without an epoch committed in
- *       between, or once if a source has no mark to go on from ({@link UnmarkedSources}).
+ *   <li>FAILED: the query failed more than {@code maxRestarts} times in a row, as {@link FailureCount}
+ *       counts, or once if a source has no mark to go on from ({@link UnmarkedSources}).
  * </ul>
  *
  * <p>Any thread may call any public method.
  */
 public final class StreamingPipeline implements RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(StreamingPipeline.class);
-  private static final int MAX_BACKOFF_DOUBLINGS = 10;
 
   private final Plan plan;
   private final SparkStructuredStreamingPipelineOptions options;
@@ -257,6 +256,11 @@ public final class StreamingPipeline implements RunningPipeline {
           claim.parallelism(),
           options.getParallelism());
     }
+    TaskCounts.warnings(
+            claim.parallelism(),
+            options.getSourceSplits(),
+            session.sparkContext().defaultParallelism())
+        .forEach(warning -> LOG.warn("Pipeline {}: {}", name(), warning));
     if (!unmarked.withoutMarkCoder().isEmpty()) {
       LOG.warn(
           "Pipeline {} reads {}, which have no checkpoint mark coder: it is not restarted after a"
@@ -298,41 +302,35 @@ public final class StreamingPipeline implements RunningPipeline {
   }
 
   private State runToEnd() throws InterruptedException {
-    int failures = 0;
-    long epochOfLastFailure = -1;
+    FailureCount count = new FailureCount(options.getMaxRestarts(), options.getRestartBackoffMillis());
     while (true) {
-      Throwable failed = awaitQuery();
-      if (failed == null) {
+      Ending ending = awaitQuery();
+      if (ending.failure() == null) {
         return current.control().isFinished() ? State.DONE : State.CANCELLED;
       }
-      long epoch = progress.epoch();
-      failures = epoch > epochOfLastFailure ? 1 : failures + 1;
-      epochOfLastFailure = epoch;
-      if (failures > options.getMaxRestarts() || isStopRequested() || isSparkStopped()) {
-        failure = Failures.rootOf(failed);
-        LOG.error("Pipeline {} has failed in epoch {}", name(), epoch + 1, failure);
+      long failedEpoch = ending.committedEpoch() + 1;
+      count.failed(current.control().firstEpochWithRows(), ending.committedEpoch());
+      if (!count.mayRestart() || isStopRequested() || isSparkStopped()) {
+        failure = Failures.rootOf(ending.failure());
+        LOG.error("Pipeline {} has failed in epoch {}", name(), failedEpoch, failure);
         return State.FAILED;
       }
-      String unrestartable =
-          unmarked.reasonAgainstRestart(
-              claim.firstEpoch(), checkpoint.lastCommittedEpoch(session) + 1);
+      String unrestartable = unmarked.reasonAgainstRestart(claim.firstEpoch(), failedEpoch);
       if (unrestartable != null) {
-        failure = Failures.noting(Failures.rootOf(failed), unrestartable);
+        failure = Failures.noting(Failures.rootOf(ending.failure()), unrestartable);
         LOG.error("Pipeline {} has failed. {}", name(), unrestartable, failure);
         return State.FAILED;
       }
-      long backoff =
-          options.getRestartBackoffMillis() << Math.min(failures - 1, MAX_BACKOFF_DOUBLINGS);
       LOG.warn(
           "Pipeline {} failed in epoch {} and is started again from its checkpoint in {} ms,"
               + " restart {} of {}",
           name(),
-          epoch + 1,
-          backoff,
-          failures,
+          failedEpoch,
+          count.backoffMillis(),
+          count.failures(),
           options.getMaxRestarts(),
-          failed);
-      if (stopRequested.await(backoff, TimeUnit.MILLISECONDS)) {
+          ending.failure());
+      if (stopRequested.await(count.backoffMillis(), TimeUnit.MILLISECONDS)) {
         return State.CANCELLED;
       }
       current = startQuery();
@@ -343,12 +341,15 @@ public final class StreamingPipeline implements RunningPipeline {
   }
 
   /**
-   * Waits for the current query's end, takes note of what it committed and removes what is left of
-   * it.
+   * How a start of the query has ended.
    *
-   * @return its failure, or null if it ended as it should
+   * @param failure null if it ended as it should
+   * @param committedEpoch the last committed epoch, -1 if there is none
    */
-  private Throwable awaitQuery() throws InterruptedException {
+  private record Ending(Throwable failure, long committedEpoch) {}
+
+  /** Waits for the current query's end, takes note of what it committed and removes what is left of it. */
+  private Ending awaitQuery() throws InterruptedException {
     QueryStart start = current;
     long committedEpoch = -1;
     try {
@@ -360,7 +361,7 @@ public final class StreamingPipeline implements RunningPipeline {
       // The round for the next epoch, which would tell of the last one's commit, has not come.
       committedEpoch = checkpoint.lastCommittedEpoch(session);
       metrics.committedUpTo(committedEpoch);
-      return start.terminated().join();
+      return new Ending(start.terminated().join(), committedEpoch);
     } finally {
       start.cleanUp(committedEpoch);
     }

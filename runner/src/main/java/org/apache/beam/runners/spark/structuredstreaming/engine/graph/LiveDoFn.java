@@ -33,6 +33,9 @@ import org.apache.beam.sdk.util.UserCodeException;
 import org.apache.beam.sdk.util.WindowedValueMultiReceiver;
 import org.apache.beam.sdk.values.TupleTag;
 import org.apache.beam.sdk.values.WindowedValue;
+import org.apache.spark.TaskContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One instance of a step's DoFn, which lives across epochs, with the runner that calls it.
@@ -46,6 +49,8 @@ import org.apache.beam.sdk.values.WindowedValue;
  * one task at a time.
  */
 public final class LiveDoFn implements WindowedValueMultiReceiver {
+  private static final Logger LOG = LoggerFactory.getLogger(LiveDoFn.class);
+
   private final String fullName;
   private final DoFnSpec spec;
   private final PipelineOptions options;
@@ -57,6 +62,7 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
   private DoFnRunner<Object, Object> runner;
   private MetricsContainerImpl container;
   private boolean inBundle;
+  private boolean warnedOfInterruption;
   private final long[] outputs;
 
   /**
@@ -114,6 +120,9 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
     } finally {
       leave(outer);
     }
+    if (Thread.currentThread().isInterrupted()) {
+      clearInterruption();
+    }
   }
 
   /** What calls the DoFn; there since the first {@link #enter}, the same ever after. */
@@ -161,6 +170,9 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
       metrics.activate(outer);
     }
     inBundle = false;
+    if (Thread.currentThread().isInterrupted()) {
+      clearInterruption();
+    }
   }
 
   /** Tears the DoFn down if it was set up. It is not used afterwards. */
@@ -198,9 +210,36 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
     }
   }
 
+  /**
+   * Takes back an interruption that user code has left in the task's thread and that Spark knows nothing
+   * of: the next write to a file would fail for it, in a place that tells nothing of this step. One by
+   * Spark, which marks the task before it interrupts, stays.
+   */
+  private void clearInterruption() {
+    TaskContext task = TaskContext.get();
+    if (task == null || task.isInterrupted()) {
+      return;
+    }
+    Thread.interrupted();
+    if (task.isInterrupted()) {
+      Thread.currentThread().interrupt();
+    } else if (!warnedOfInterruption) {
+      warnedOfInterruption = true;
+      LOG.warn(
+          "{}: the DoFn, or something that it called, has interrupted its own thread and left it so."
+              + " The interruption is taken back.",
+          fullName);
+    }
+  }
+
   @SuppressWarnings("unchecked") // elements are untyped between steps
   private void setUp() {
-    DoFn<Object, Object> created = SerializableUtils.clone((DoFn<Object, Object>) spec.doFn());
+    DoFn<Object, Object> created;
+    try {
+      created = SerializableUtils.clone((DoFn<Object, Object>) spec.doFn());
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      throw new StepFailedException(fullName, "copying the DoFn", e);
+    }
     try {
       // Tears it down itself when it fails.
       DoFnInvokers.tryInvokeSetupFor(created, options);

@@ -21,6 +21,7 @@ import java.io.Serializable;
 import java.util.Objects;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ShippedObject;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.UnreadableObjectException;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
@@ -72,7 +73,7 @@ public final class EngineSetup implements Serializable {
   /**
    * Decodes the plan; done once a JVM.
    *
-   * @throws IllegalStateException if it cannot be read, most likely for a class that is missing
+   * @throws UnreadableObjectException if it cannot be read
    */
   Plan decodePlan() {
     return (Plan)

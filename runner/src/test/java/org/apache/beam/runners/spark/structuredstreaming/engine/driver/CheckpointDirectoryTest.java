@@ -41,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a start finds in a checkpoint directory, leaves there and refuses. */
 class CheckpointDirectoryTest {
+  private static final String ID = "b1a8b9c0-127a-4e30-a1e7-d97aeb72b4e9";
   @RegisterExtension static final TestSpark SPARK = TestSpark.on("local[1]");
 
   private static final PlanFingerprint READ = plan();
@@ -70,7 +71,7 @@ class CheckpointDirectoryTest {
   /** What the logs and a source have when all epochs up to this one are committed. */
   private void commitUpTo(long last) throws IOException {
     Path marks = Files.createDirectories(root.resolve("beam/sources/0000000000000001/marks"));
-    write(root.resolve("metadata"), "{\"id\":\"b1a8b9c0-127a-4e30-a1e7-d97aeb72b4e9\"}");
+    write(root.resolve("metadata"), "{\"id\":\"" + ID + "\"}");
     for (long epoch = 0; epoch <= last; epoch++) {
       write(offsets(epoch), offsetsEntry(epoch + 1));
       write(commits(epoch), "v1\n{\"nextBatchWatermarkMs\":0}");
@@ -231,6 +232,53 @@ class CheckpointDirectoryTest {
     assertNamed(offsets(3), "the offset none where 4 is expected");
     write(offsets(3), offsetsEntry(4));
     assertThat(claim(ONE), is(new Claim(3, 4)));
+  }
+
+  @Test
+  void anIdInTheMetadataThatIsNoUuidIsNamed() throws IOException {
+    claim(ONE);
+    commitUpTo(3);
+    Path metadata = root.resolve("metadata");
+    String good = Files.readString(metadata);
+    for (String bad : List.of("", "1234", "x" + ID.substring(1), ID.substring(1))) {
+      write(metadata, good.replace(ID, bad));
+      assertNamed(metadata, "is damaged");
+    }
+    write(metadata, good);
+    assertThat(claim(ONE), is(new Claim(3, 4)));
+  }
+
+  @Test
+  void directoriesInTheirPlacesAreNamed() throws IOException {
+    claim(ONE);
+    commitUpTo(3);
+    for (Path file :
+        List.of(
+            root.resolve("metadata"),
+            root.resolve("beam/plan"),
+            offsets(4),
+            offsets(3),
+            offsets(2),
+            commits(4),
+            commits(3))) {
+      byte[] good = Files.exists(file) ? Files.readAllBytes(file) : null;
+      Files.deleteIfExists(file);
+      Files.createDirectory(file);
+      assertNamed(file, "is damaged");
+      Files.delete(file);
+      if (good != null) {
+        Files.write(file, good);
+      }
+    }
+    assertThat(claim(ONE), is(new Claim(3, 4)));
+  }
+
+  @Test
+  void aFileInTheLogsPlaceIsNamed() throws IOException {
+    claim(ONE);
+    Path commits = root.resolve("commits");
+    Files.writeString(commits, "x");
+    assertNamed(commits, "is damaged");
   }
 
   @Test
