@@ -18,20 +18,25 @@
 package org.apache.beam.runners.spark.structuredstreaming.testing;
 
 import java.util.List;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.beam.sdk.transforms.windowing.IntervalWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo.Timing;
+import org.joda.time.Instant;
 
 /**
  * An element as a {@link Recorder} saw it.
  *
  * @param epoch the epoch it was processed in
  * @param value see {@link Recorder#text}
+ * @param windowStart beginning of its window in milliseconds, {@link Long#MIN_VALUE} if it has none
  * @param window end of its window in milliseconds, inclusive
  */
 public record Recorded(
     long epoch,
     String value,
     long timestampMillis,
+    long windowStart,
     long window,
     Timing timing,
     long paneIndex,
@@ -40,16 +45,23 @@ public record Recorded(
   private static final String SEPARATOR = "\t";
 
   static Recorded of(
-      long epoch, Object value, long timestampMillis, long windowEndMillis, PaneInfo pane) {
+      long epoch, Object value, Instant timestamp, BoundedWindow window, PaneInfo pane) {
     return new Recorded(
         epoch,
         Recorder.text(value),
-        timestampMillis,
-        windowEndMillis,
+        timestamp.getMillis(),
+        window instanceof IntervalWindow interval ? interval.start().getMillis() : Long.MIN_VALUE,
+        window.maxTimestamp().getMillis(),
         pane.getTiming(),
         pane.getIndex(),
         pane.getNonSpeculativeIndex(),
         pane.isLast());
+  }
+
+  /** The same in epoch 0: what is equal to that of another run, in whichever epochs they have it. */
+  public Recorded withoutEpoch() {
+    return new Recorded(
+        0, value, timestampMillis, windowStart, window, timing, paneIndex, nonSpeculativeIndex, last);
   }
 
   String encode() {
@@ -59,6 +71,7 @@ public record Recorded(
             Long.toString(epoch),
             value,
             Long.toString(timestampMillis),
+            Long.toString(windowStart),
             Long.toString(window),
             timing.name(),
             Long.toString(paneIndex),
@@ -73,9 +86,10 @@ public record Recorded(
         parts[1],
         Long.parseLong(parts[2]),
         Long.parseLong(parts[3]),
-        Timing.valueOf(parts[4]),
-        Long.parseLong(parts[5]),
+        Long.parseLong(parts[4]),
+        Timing.valueOf(parts[5]),
         Long.parseLong(parts[6]),
-        Boolean.parseBoolean(parts[7]));
+        Long.parseLong(parts[7]),
+        Boolean.parseBoolean(parts[8]));
   }
 }

@@ -155,13 +155,7 @@ public final class Recorder {
         PaneInfo pane,
         OutputReceiver<T> out)
         throws IOException {
-      Recorded recorded =
-          Recorded.of(
-              currentEpoch(),
-              element,
-              timestamp.getMillis(),
-              window.maxTimestamp().getMillis(),
-              pane);
+      Recorded recorded = Recorded.of(currentEpoch(), element, timestamp, window, pane);
       Path ofName = Path.of(directory);
       Files.createDirectories(ofName);
       String file = ProcessHandle.current().pid() + "-" + Thread.currentThread().getId();

@@ -104,17 +104,7 @@ public final class SideInputPipeline {
   public static List<Recorded> outputs(Recorder recorder) {
     return Stream.of("changing", "windowed", "counts")
         .flatMap(name -> recorder.seen(name).stream())
-        .map(
-            each ->
-                new Recorded(
-                    0,
-                    each.value(),
-                    each.timestampMillis(),
-                    each.window(),
-                    each.timing(),
-                    each.paneIndex(),
-                    each.nonSpeculativeIndex(),
-                    each.last()))
+        .map(Recorded::withoutEpoch)
         .distinct()
         .sorted(Comparator.comparing(Recorded::value).thenComparing(Recorded::timestampMillis))
         .toList();
