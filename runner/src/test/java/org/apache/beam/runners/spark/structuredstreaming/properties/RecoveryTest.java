@@ -38,7 +38,16 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.RecoveryPipelin
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
+import org.apache.beam.sdk.state.TimeDomain;
+import org.apache.beam.sdk.state.Timer;
+import org.apache.beam.sdk.state.TimerSpec;
+import org.apache.beam.sdk.state.TimerSpecs;
 import org.apache.beam.sdk.transforms.Count;
+import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.WithKeys;
+import org.apache.beam.sdk.values.KV;
+import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -138,6 +147,45 @@ class RecoveryTest extends RestartTable {
     assertThat(recorder.seen("counts"), empty());
     harness.runToTheEnd();
     assertThat(recorder.values("counts"), is(List.of("k=2")));
+  }
+
+  /** Outputs {@code fired} when the watermark passes five seconds. */
+  static final class TimerFn extends DoFn<KV<String, String>, String> {
+    @TimerId("timer")
+    private final TimerSpec timerSpec = TimerSpecs.timer(TimeDomain.EVENT_TIME);
+
+    @ProcessElement
+    public void process(@TimerId("timer") Timer timer) {
+      timer.set(Instant.ofEpochSecond(5));
+    }
+
+    @OnTimer("timer")
+    public void onTimer(OutputReceiver<String> out) {
+      out.output("fired");
+    }
+  }
+
+  /** apache/spark#29700: the callback of a timer fails, and nothing new comes behind the restart. */
+  @Test
+  void aTimerThatFailsInAnEpochWithoutRecordsFiresOnceMore() {
+    Recorder recorder = new Recorder(directory.resolve("recorder"));
+    OneTimeFaults faults = new OneTimeFaults(directory.resolve("faults"));
+    RestartHarness harness =
+        new RestartHarness(
+            SPARK,
+            directory.resolve("checkpoint"),
+            p ->
+                p.apply(Script.read("no-data-timer", Script.split().at(1, "a").epochs(2).end()))
+                    .apply(WithKeys.of("k"))
+                    .apply(ParDo.of(new TimerFn()))
+                    .apply(faults.on("fault", Set.of("fired")))
+                    .apply(recorder.as("fired")),
+            "--maxRestarts=0");
+    assertThat(harness.runToFailure().getMessage(), containsString("the fault of fired"));
+    assertThat(recorder.all("fired"), empty());
+    harness.runToTheEnd();
+    assertThat(recorder.all("fired"), hasSize(1));
+    assertThat(recorder.all("fired").get(0).epoch(), is(2L));
   }
 
   /** apache/beam#30539: marks are finalized at all, live, in order, each once, and never too early. */
