@@ -25,6 +25,8 @@ import static org.hamcrest.Matchers.is;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Counters;
 import org.apache.beam.runners.spark.structuredstreaming.testing.OneTimeFaults;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorded;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
@@ -235,7 +237,9 @@ class SplittableCasesTest extends PipelineCase {
   /** apache/beam#12603: the watermark of what is left holds that of the step. */
   @Test
   void windowsCloseWhenTheEstimatorHasPassedThem() {
-    run(pipeline -> countByWindow(pipeline, new SecondsFn(10, 100, false)));
+    SparkStructuredStreamingPipelineResult result =
+        run(pipeline -> countByWindow(pipeline, new SecondsFn(10, 100, false)));
+    assertThat(Counters.droppedDueToLateness(result), is(0L));
     assertThat(
         panes("counts", pane -> pane.window() + ":" + pane.value()),
         is(List.of("4999:5", "9999:5")));

@@ -175,7 +175,11 @@ class WatermarkTest {
                                 .apply(PanePath.BY_WINDOW.fixedWindows(10, 0, false)))
                         .apply(recorder.as("result")))
             .runToTheEnd();
-    assertThat(recorder.values("result"), contains("k=[a]", "k=[b, c]"));
+    assertThat(
+        recorder.seen("result").stream()
+            .map(pane -> pane.value() + " " + pane.timing() + " to " + pane.window())
+            .toList(),
+        contains("k=[b, c] ON_TIME to 9999", "k=[a] ON_TIME to 59999"));
     assertThat(Counters.droppedDueToLateness(result), is(0L));
   }
 
