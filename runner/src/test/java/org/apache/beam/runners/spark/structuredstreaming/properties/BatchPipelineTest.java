@@ -46,6 +46,7 @@ import org.apache.beam.sdk.metrics.MetricNameFilter;
 import org.apache.beam.sdk.metrics.MetricResult;
 import org.apache.beam.sdk.metrics.Metrics;
 import org.apache.beam.sdk.metrics.MetricsFilter;
+import org.apache.beam.sdk.transforms.Combine;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.GroupByKey;
@@ -53,6 +54,8 @@ import org.apache.beam.sdk.transforms.MapElements;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.Values;
 import org.apache.beam.sdk.transforms.WithKeys;
+import org.apache.beam.sdk.transforms.windowing.Sessions;
+import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.TypeDescriptors;
@@ -160,6 +163,49 @@ class BatchPipelineTest {
     Counted counted = counted(result);
     assertThat(counted.committed(), is((long) ELEMENTS));
     assertThat(counted.attempted(), greaterThan((long) ELEMENTS));
+  }
+
+  /** Sessions are worked on in many small pieces, between which a task may turn to its output. */
+  @Test
+  void whatACombineFnCountsInSessionsIsExact() {
+    Pipeline pipeline = pipeline("counting-sessions");
+    numbers(pipeline)
+        .apply(WithKeys.of((Long n) -> n.intValue()).withKeyType(TypeDescriptors.integers()))
+        .apply(Window.into(Sessions.withGapDuration(Duration.standardSeconds(1))))
+        .apply(Combine.perKey(new CountingSum()));
+    SparkStructuredStreamingPipelineResult result = start(pipeline);
+    assertThat(result.waitUntilFinish(), is(State.DONE));
+    assertThat(counted(result), is(new Counted(ELEMENTS, ELEMENTS)));
+  }
+
+  /** Adds up, and counts its outputs. */
+  private static final class CountingSum extends Combine.CombineFn<Long, Long, Long> {
+    private final Counter counted = Metrics.counter(BatchPipelineTest.class, "counted");
+
+    @Override
+    public Long createAccumulator() {
+      return 0L;
+    }
+
+    @Override
+    public Long addInput(Long accumulator, Long input) {
+      return accumulator + input;
+    }
+
+    @Override
+    public Long mergeAccumulators(Iterable<Long> accumulators) {
+      long sum = 0;
+      for (long accumulator : accumulators) {
+        sum += accumulator;
+      }
+      return sum;
+    }
+
+    @Override
+    public Long extractOutput(Long accumulator) {
+      counted.inc();
+      return accumulator;
+    }
   }
 
   private record Counted(long attempted, long committed) {}

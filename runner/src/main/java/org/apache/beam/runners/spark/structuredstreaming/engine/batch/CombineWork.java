@@ -18,21 +18,16 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
-import java.util.Arrays;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
-import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.PartialAccumulators;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
-import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.transforms.Combine.CombineFn;
 
 /** Merges the partial accumulators of senders, one after the other, by key and window. */
 final class CombineWork extends OnePaneWork {
-  private final CombineFn<Object, Object, Object> combineFn;
-  private final Coder<Object> accumulatorCoder;
+  private final PartialAccumulators accumulators;
 
-  @SuppressWarnings("unchecked") // values are untyped between steps
   CombineWork(
       CombineStep step,
       int root,
@@ -40,8 +35,7 @@ final class CombineWork extends OnePaneWork {
       ElementReceiver output,
       TaskMetrics metrics) {
     super(step, root, sorter, output, metrics);
-    this.combineFn = (CombineFn<Object, Object, Object>) step.combineFn();
-    this.accumulatorCoder = (Coder<Object>) step.accumulatorCoder();
+    this.accumulators = new PartialAccumulators(step);
   }
 
   @Override
@@ -51,27 +45,10 @@ final class CombineWork extends OnePaneWork {
     while (groups.nextRecord()) {
       ByteInput body = groups.body();
       times.add(body.readLong());
-      Object partial = decode(accumulatorCoder, body);
-      accumulator = first ? partial : merge(accumulator, partial);
+      Object partial = accumulators.decode(body);
+      accumulator = first ? partial : accumulators.merge(accumulator, partial);
       first = false;
     }
-    return extract(accumulator);
-  }
-
-  private Object merge(Object first, Object second) {
-    try {
-      return combineFn.mergeAccumulators(Arrays.asList(first, second));
-    } catch (RuntimeException e) {
-      throw new StepFailedException(step().fullName(), "merging accumulators", e);
-    }
-  }
-
-  private Object extract(Object accumulator) {
-    try {
-      return combineFn.extractOutput(accumulator);
-    } catch (RuntimeException e) {
-      throw new StepFailedException(
-          step().fullName(), "extracting the output of an accumulator", e);
-    }
+    return accumulators.output(accumulator);
   }
 }

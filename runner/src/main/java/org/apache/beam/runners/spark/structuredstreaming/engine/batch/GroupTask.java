@@ -67,10 +67,13 @@ final class GroupTask extends LevelTask {
   private final RecordInput record;
   private final RootWork[] works;
   private final RootWork[] workOfEdge;
+  // What user code of a root counts in.
+  private final MetricsContainer[] containers;
   private final SideInputs sideInputs;
   private GroupSorter sorter;
   private SortedGroups groups;
   private Work current = Work.NONE;
+
   GroupTask(
       TaskAddress address,
       EngineRuntime runtime,
@@ -86,6 +89,7 @@ final class GroupTask extends LevelTask {
     this.sideInputs = new SideInputs(runtime.materializedViews());
     this.works = new RootWork[level.roots().size()];
     this.workOfEdge = new RootWork[edges];
+    this.containers = new MetricsContainer[works.length];
   }
 
   @Override
@@ -131,6 +135,7 @@ final class GroupTask extends LevelTask {
     for (int root = 0; root < roots.size(); root++) {
       KeyedStep step = (KeyedStep) roots.get(root);
       works[root] = work(step, root, ofViews, time);
+      containers[root] = graph().metrics().container(step.fullName());
       for (Edge edge : level.incoming()) {
         if (edge.target().index() == step.index()) {
           workOfEdge[edge.index()] = works[root];
@@ -193,44 +198,33 @@ final class GroupTask extends LevelTask {
     try {
       workOfEdge[edge].receive(record);
     } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
-      throw failure(nameOfEdge(edge), "reading an element out of the shuffle", e);
+      throw StepFailedException.of(nameOfEdge(edge), "reading an element out of the shuffle", e);
     }
   }
 
   private boolean workOnGroups() throws IOException {
-    MetricsContainer outer = graph().metrics().activate(null);
+    MetricsContainer outer = graph().metrics().activate(containers[groups.root()]);
     try {
       for (int piece = 0; piece < PIECES_PER_CALL; piece++) {
         while (!current.advance()) {
           if (!groups.nextGroup()) {
             return false;
           }
-          activate(groups.root());
+          graph().metrics().activate(containers[groups.root()]);
           current = works[groups.root()].group(groups);
         }
       }
       return true;
     } catch (RuntimeException | LinkageError | StackOverflowError e) {
-      throw failure(level.roots().get(groups.root()).fullName(), "working on a key", e);
+      throw StepFailedException.of(
+          level.roots().get(groups.root()).fullName(), "working on a key", e);
     } finally {
       graph().metrics().activate(outer);
     }
   }
 
-  private MetricsContainer activate(int root) {
-    String name = level.roots().get(root).fullName();
-    return graph().metrics().activate(graph().metrics().container(name));
-  }
-
   private String nameOfEdge(int edge) {
     return runtime().plan().edges().get(edge).target().fullName();
-  }
-
-  /** Names the step, unless a step behind it has been named as the one that failed. */
-  private static StepFailedException failure(String name, String doing, Throwable cause) {
-    return cause instanceof StepFailedException named
-        ? named
-        : new StepFailedException(name, doing, cause);
   }
 
   private void finish() throws IOException {

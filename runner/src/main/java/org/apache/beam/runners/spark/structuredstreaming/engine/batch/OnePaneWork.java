@@ -18,9 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import org.apache.beam.runners.core.LateDataUtils;
-import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
@@ -31,7 +29,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordIn
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput.WindowReference;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo.Timing;
@@ -58,7 +55,6 @@ abstract class OnePaneWork implements RootWork {
   private final GroupSorter sorter;
   private final ElementReceiver output;
   private final TaskMetrics metrics;
-  private final MetricsContainerImpl container;
   private final Coder<Object> keyCoder;
   private final Coder<BoundedWindow> windowCoder;
   private final TimestampCombiner timestamps;
@@ -82,7 +78,6 @@ abstract class OnePaneWork implements RootWork {
     this.sorter = sorter;
     this.output = output;
     this.metrics = metrics;
-    this.container = metrics.container(step.fullName());
     this.keyCoder = (Coder<Object>) step.keyCoder();
     this.windowCoder = step.input().windowCoder();
     this.timestamps = step.windowingStrategy().getTimestampCombiner();
@@ -136,13 +131,10 @@ abstract class OnePaneWork implements RootWork {
   public final Work group(SortedGroups groups) {
     return Work.once(
         () -> {
-          MetricsContainer outer = metrics.activate(container);
           try {
             emit(groups);
           } catch (IOException e) {
             throw new StepFailedException(step.fullName(), "reading a group", e);
-          } finally {
-            metrics.activate(outer);
           }
         });
   }
@@ -184,16 +176,6 @@ abstract class OnePaneWork implements RootWork {
   @Override
   public final void finish() {
     metrics.countElements(step.fullName(), step.output(), rowsOut);
-  }
-
-  /** Decodes a value, whose bytes are the rest of {@code bytes}. */
-  final Object decode(Coder<Object> coder, ByteInput bytes) {
-    try {
-      return coder.decode(bytes);
-    } catch (IOException e) {
-      throw new UncheckedIOException(
-          step.fullName() + ": a value cannot be decoded with " + coder, e);
-    }
   }
 
   /** The timestamps of the elements of a pane, as far as that of the pane depends on them. */

@@ -72,9 +72,7 @@ final class ReadTask extends LevelTask {
     try {
       return read();
     } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
-      throw e instanceof StepFailedException named
-          ? named
-          : new StepFailedException(source.fullName(), "reading " + source.source(), e);
+      throw StepFailedException.of(source.fullName(), "reading " + source.source(), e);
     } finally {
       graph().metrics().activate(outer);
     }

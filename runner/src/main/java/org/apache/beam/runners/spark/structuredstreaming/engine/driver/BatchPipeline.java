@@ -17,12 +17,8 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
@@ -35,7 +31,6 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccum
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
-import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.spark.SparkContext;
 import org.apache.spark.broadcast.Broadcast;
@@ -60,27 +55,18 @@ import scala.reflect.ClassTag$;
  *
  * <p>Any thread may call any public method.
  */
-public final class BatchPipeline implements RunningPipeline {
+public final class BatchPipeline extends RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
   private static final ClassTag<EngineSetup> SETUP = ClassTag$.MODULE$.apply(EngineSetup.class);
 
   private final Plan plan;
-  private final SparkStructuredStreamingPipelineOptions options;
-  private final SparkSession session;
-  private final PipelineMetrics metrics = new PipelineMetrics();
   private final UUID runId = UUID.randomUUID();
-  private final Instant startTime = Instant.now();
-  private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean stopped;
-  private volatile State state = State.RUNNING;
-  private volatile Throwable failure;
-  private volatile Instant endTime;
 
   private BatchPipeline(
       Plan plan, SparkStructuredStreamingPipelineOptions options, SparkSession session) {
+    super(options, session);
     this.plan = plan;
-    this.options = options;
-    this.session = session;
   }
 
   /** Starts a pipeline; it runs when this returns. After an exception nothing is left. */
@@ -89,9 +75,7 @@ public final class BatchPipeline implements RunningPipeline {
     try {
       BatchPipeline pipeline = new BatchPipeline(plan, options, session);
       PipelineRegistry.claim(pipeline);
-      Thread thread = new Thread(pipeline::run, "beam-pipeline-" + pipeline.name());
-      thread.setDaemon(true);
-      thread.start();
+      pipeline.follow();
       return pipeline;
     } catch (RuntimeException | Error e) {
       SparkSessions.release(session, options);
@@ -99,90 +83,61 @@ public final class BatchPipeline implements RunningPipeline {
     }
   }
 
-  @Override
-  public String name() {
-    return options.getJobName();
-  }
-
-  @Override
-  public State state() {
-    return state;
-  }
-
-  @Override
-  public PipelineExecutionException executionException() {
-    return Failures.forWaiting(failure);
-  }
-
-  @Override
-  public PipelineMetrics metrics() {
-    return metrics;
-  }
-
   /** A batch pipeline has no checkpoint. */
   @Override
-  public String checkpointIdentity() {
+  String checkpointIdentity() {
     return null;
   }
 
   @Override
   public PipelineSnapshot snapshot() {
-    return new PipelineSnapshot(
-        name(), runId.toString(), runId.toString(), null, state, failure, startTime, endTime);
+    return snapshot(runId.toString(), runId.toString(), null);
   }
 
   @Override
   public void stop() {
     stopped = true;
-    if (!session.sparkContext().isStopped()) {
-      session.sparkContext().cancelJobGroup(runId.toString());
+    if (!session().sparkContext().isStopped()) {
+      session().sparkContext().cancelJobGroup(runId.toString());
     }
   }
 
   @Override
-  public State awaitEnd(Duration limit) throws InterruptedException {
-    if (limit == null) {
-      ended.await();
-    } else if (!ended.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-      return null;
-    }
-    return state;
-  }
-
-  private void run() {
-    State end = State.FAILED;
+  State runToEnd() {
     try {
       runJob();
-      end = State.DONE;
-    } catch (Throwable e) {
-      // Whatever it is, whoever waits for the pipeline is to hear of it.
+      return State.DONE;
+    } catch (Exception | Error e) {
+      // Spark throws a checked exception here that its methods do not declare.
       if (stopped) {
-        end = State.CANCELLED;
         LOG.info("Pipeline {} was cancelled: {}", name(), e.toString());
-      } else {
-        failure = Failures.rootOf(e);
-        LOG.error("Pipeline {} has failed", name(), failure);
+        return State.CANCELLED;
       }
-    } finally {
-      end(end);
+      failed(Failures.rootOf(e));
+      LOG.error("Pipeline {} has failed", name(), failure());
+      return State.FAILED;
     }
   }
 
+  /** Does nothing: what there was has gone with the job. */
+  @Override
+  void cleanUp() {}
+
   private void runJob() {
-    SparkContext context = session.sparkContext();
+    SparkContext context = session().sparkContext();
     int cores = context.defaultParallelism();
-    int parallelism = options.getParallelism() > 0 ? options.getParallelism() : cores;
-    List<ReadPartition> splits = new BatchSources(options, metrics, cores).split(plan);
+    int parallelism = options().getParallelism() > 0 ? options().getParallelism() : cores;
+    List<ReadPartition> splits = new BatchSources(options(), metrics(), cores).split(plan);
     EngineSetup engineSetup =
         new EngineSetup(
             runId.toString(),
             plan,
-            new SerializablePipelineOptions(options),
+            new SerializablePipelineOptions(options()),
             parallelism,
             null,
             null,
             null,
-            options.getReaderIdleTimeoutMillis());
+            options().getReaderIdleTimeoutMillis());
     ReportAccumulator reports = new ReportAccumulator();
     // Those of failed attempts too: they count as attempted.
     reports.register(context, Option.empty(), true);
@@ -197,12 +152,12 @@ public final class BatchPipeline implements RunningPipeline {
           splits.size(),
           plan.sources().size(),
           parallelism);
-      runLevels(splits, new BatchTasks(setup, reports, runId, startTime.toEpochMilli()));
+      runLevels(splits, new BatchTasks(setup, reports, runId, startTime().toEpochMilli()));
       done = true;
     } finally {
-      EpochReport used = metrics.epochEnded(0, reports.take());
+      EpochReport used = metrics().epochEnded(0, reports.take());
       if (done) {
-        metrics.epochCommitted(0);
+        metrics().epochCommitted(0);
         usedAttempts.epochDone(used);
       }
       ExecutorCleanup.run(
@@ -215,7 +170,7 @@ public final class BatchPipeline implements RunningPipeline {
   }
 
   private void runLevels(List<ReadPartition> splits, BatchTasks tasks) {
-    SparkContext context = session.sparkContext();
+    SparkContext context = session().sparkContext();
     LevelShuffles shuffles =
         new LevelShuffles(context, plan.levels().size(), tasks.parallelism());
     context.setJobGroup(runId.toString(), "Beam pipeline " + name(), true);
@@ -240,19 +195,5 @@ public final class BatchPipeline implements RunningPipeline {
 
   private static String nameOf(Level level) {
     return level.roots().stream().map(Step::fullName).collect(Collectors.joining(", "));
-  }
-
-  private void end(State end) {
-    try {
-      SparkSessions.release(session, options);
-    } catch (RuntimeException e) {
-      LOG.warn("Pipeline {} could not remove all that was its own", name(), e);
-    } finally {
-      endTime = Instant.now();
-      state = end;
-      PipelineRegistry.ended(this);
-      LOG.info("Pipeline {} has ended as {}", name(), end);
-      ended.countDown();
-    }
   }
 }

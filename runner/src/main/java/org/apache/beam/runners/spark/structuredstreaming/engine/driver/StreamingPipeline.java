@@ -19,14 +19,11 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
-import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
@@ -48,28 +45,20 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any thread may call any public method.
  */
-public final class StreamingPipeline implements RunningPipeline {
+public final class StreamingPipeline extends RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(StreamingPipeline.class);
 
   private final Plan plan;
-  private final SparkStructuredStreamingPipelineOptions options;
-  private final SparkSession session;
   private final CheckpointDirectory checkpoint;
   private final boolean temporaryCheckpoint;
   private final PipelineProgress progress;
-  private final PipelineMetrics metrics = new PipelineMetrics();
   private final PipelineGauges gauges;
-  private final Instant startTime = Instant.now();
   private final String checkpointIdentity;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
-  private final CountDownLatch ended = new CountDownLatch(1);
   private final UnmarkedSources unmarked;
   private CheckpointDirectory.Claim claim;
   private volatile QueryStart current;
   private volatile StreamingQueryProgress progressOfEarlierStart;
-  private volatile State state = State.RUNNING;
-  private volatile Throwable failure;
-  private volatile Instant endTime;
 
   private StreamingPipeline(
       Plan plan,
@@ -77,9 +66,8 @@ public final class StreamingPipeline implements RunningPipeline {
       SparkSession session,
       CheckpointDirectory checkpoint,
       boolean temporaryCheckpoint) {
+    super(options, session);
     this.plan = plan;
-    this.options = options;
-    this.session = session;
     this.checkpoint = checkpoint;
     this.temporaryCheckpoint = temporaryCheckpoint;
     this.checkpointIdentity = checkpoint.identity();
@@ -133,58 +121,23 @@ public final class StreamingPipeline implements RunningPipeline {
     }
   }
 
-  /** The name of the pipeline and of its query. */
-  @Override
-  public String name() {
-    return options.getJobName();
-  }
-
   /** The checkpoint directory, qualified. */
   public String checkpointLocation() {
     return checkpoint.location();
   }
 
   @Override
-  public String checkpointIdentity() {
+  String checkpointIdentity() {
     return checkpointIdentity;
   }
 
   @Override
   public PipelineSnapshot snapshot() {
     StreamingQuery query = current == null ? null : current.query();
-    return new PipelineSnapshot(
-        name(),
+    return snapshot(
         query == null ? null : query.id().toString(),
         query == null ? null : query.runId().toString(),
-        checkpointLocation(),
-        state,
-        failure,
-        startTime,
-        endTime);
-  }
-
-  @Override
-  public State state() {
-    return state;
-  }
-
-  /** Why the pipeline failed; null unless it has. */
-  public Throwable failure() {
-    return failure;
-  }
-
-  /**
-   * The failure for whoever waits for the pipeline, with the user's own exception as its cause. Only
-   * of a pipeline that has failed.
-   */
-  @Override
-  public PipelineExecutionException executionException() {
-    return Failures.forWaiting(failure);
-  }
-
-  @Override
-  public PipelineMetrics metrics() {
-    return metrics;
+        checkpointLocation());
   }
 
   public PipelineProgress progress() {
@@ -210,23 +163,6 @@ public final class StreamingPipeline implements RunningPipeline {
     current.control().stop();
   }
 
-  /**
-   * Waits for the pipeline's end.
-   *
-   * @param limit how long at most, null for ever
-   * @return the final state, or null if it goes on
-   * @throws InterruptedException if the waiting thread is interrupted; the pipeline goes on
-   */
-  @Override
-  public State awaitEnd(Duration limit) throws InterruptedException {
-    if (limit == null) {
-      ended.await();
-    } else if (!ended.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-      return null;
-    }
-    return state;
-  }
-
   private static String temporaryDirectory(
       SparkSession session, SparkStructuredStreamingPipelineOptions options) {
     SparkSessions.requireLocal(session.sparkContext().master());
@@ -245,21 +181,21 @@ public final class StreamingPipeline implements RunningPipeline {
 
   private void begin() {
     int wanted =
-        options.getParallelism() > 0
-            ? options.getParallelism()
-            : session.sparkContext().defaultParallelism();
-    claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session);
-    if (options.getParallelism() > 0 && claim.parallelism() != options.getParallelism()) {
+        options().getParallelism() > 0
+            ? options().getParallelism()
+            : session().sparkContext().defaultParallelism();
+    claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session());
+    if (options().getParallelism() > 0 && claim.parallelism() != options().getParallelism()) {
       LOG.warn(
           "Pipeline {} goes on with the parallelism of its checkpoint, {}; --parallelism={} is ignored",
           name(),
           claim.parallelism(),
-          options.getParallelism());
+          options().getParallelism());
     }
     TaskCounts.warnings(
             claim.parallelism(),
-            options.getSourceSplits(),
-            session.sparkContext().defaultParallelism())
+            options().getSourceSplits(),
+            session().sparkContext().defaultParallelism())
         .forEach(warning -> LOG.warn("Pipeline {}: {}", name(), warning));
     if (!unmarked.withoutMarkCoder().isEmpty()) {
       LOG.warn(
@@ -278,31 +214,17 @@ public final class StreamingPipeline implements RunningPipeline {
         plan.sources().size(),
         claim.parallelism(),
         checkpoint.location());
-    Thread watcher = new Thread(this::watch, "beam-pipeline-" + name());
-    watcher.setDaemon(true);
-    watcher.start();
+    follow();
   }
 
   private QueryStart startQuery() {
-    return QueryStart.start(session, plan, options, checkpoint, claim, progress, metrics);
+    return QueryStart.start(session(), plan, options(), checkpoint, claim, progress, metrics());
   }
 
-  /** Follows the query through its restarts to the pipeline's end. */
-  private void watch() {
-    State end = State.FAILED;
-    try {
-      end = runToEnd();
-    } catch (Throwable e) {
-      // Whatever it is, whoever waits for the pipeline is to hear of it.
-      failure = e;
-      LOG.error("Pipeline {} has failed", name(), e);
-    } finally {
-      end(end);
-    }
-  }
-
-  private State runToEnd() throws InterruptedException {
-    FailureCount count = new FailureCount(options.getMaxRestarts(), options.getRestartBackoffMillis());
+  /** Follows the query through its restarts. */
+  @Override
+  State runToEnd() throws InterruptedException {
+    FailureCount count = new FailureCount(options().getMaxRestarts(), options().getRestartBackoffMillis());
     while (true) {
       Ending ending = awaitQuery();
       if (ending.failure() == null) {
@@ -311,14 +233,14 @@ public final class StreamingPipeline implements RunningPipeline {
       long failedEpoch = ending.committedEpoch() + 1;
       count.failed(current.control().firstEpochWithRows(), ending.committedEpoch());
       if (!count.mayRestart() || isStopRequested() || isSparkStopped()) {
-        failure = Failures.rootOf(ending.failure());
-        LOG.error("Pipeline {} has failed in epoch {}", name(), failedEpoch, failure);
+        failed(Failures.rootOf(ending.failure()));
+        LOG.error("Pipeline {} has failed in epoch {}", name(), failedEpoch, failure());
         return State.FAILED;
       }
       String unrestartable = unmarked.reasonAgainstRestart(claim.firstEpoch(), failedEpoch);
       if (unrestartable != null) {
-        failure = Failures.noting(Failures.rootOf(ending.failure()), unrestartable);
-        LOG.error("Pipeline {} has failed. {}", name(), unrestartable, failure);
+        failed(Failures.noting(Failures.rootOf(ending.failure()), unrestartable));
+        LOG.error("Pipeline {} has failed. {}", name(), unrestartable, failure());
         return State.FAILED;
       }
       LOG.warn(
@@ -328,7 +250,7 @@ public final class StreamingPipeline implements RunningPipeline {
           failedEpoch,
           count.backoffMillis(),
           count.failures(),
-          options.getMaxRestarts(),
+          options().getMaxRestarts(),
           ending.failure());
       if (stopRequested.await(count.backoffMillis(), TimeUnit.MILLISECONDS)) {
         return State.CANCELLED;
@@ -359,8 +281,8 @@ public final class StreamingPipeline implements RunningPipeline {
         progressOfEarlierStart = start.query().lastProgress();
       }
       // The round for the next epoch, which would tell of the last one's commit, has not come.
-      committedEpoch = checkpoint.lastCommittedEpoch(session);
-      metrics.committedUpTo(committedEpoch);
+      committedEpoch = checkpoint.lastCommittedEpoch(session());
+      metrics().committedUpTo(committedEpoch);
       return new Ending(start.terminated().join(), committedEpoch);
     } finally {
       start.cleanUp(committedEpoch);
@@ -372,7 +294,7 @@ public final class StreamingPipeline implements RunningPipeline {
   }
 
   private boolean isSparkStopped() {
-    return session.sparkContext().isStopped();
+    return session().sparkContext().isStopped();
   }
 
   private void deleteTemporaryCheckpoint() {
@@ -385,19 +307,9 @@ public final class StreamingPipeline implements RunningPipeline {
     }
   }
 
-  private void end(State end) {
-    try {
-      gauges.remove();
-      deleteTemporaryCheckpoint();
-      SparkSessions.release(session, options);
-    } catch (RuntimeException e) {
-      LOG.warn("Pipeline {} could not remove all that was its own", name(), e);
-    } finally {
-      endTime = Instant.now();
-      state = end;
-      PipelineRegistry.ended(this);
-      LOG.info("Pipeline {} has ended as {}", name(), end);
-      ended.countDown();
-    }
+  @Override
+  void cleanUp() {
+    gauges.remove();
+    deleteTemporaryCheckpoint();
   }
 }

@@ -32,6 +32,13 @@ public final class StepFailedException extends RuntimeException {
     super(fullName + ": " + doing + " failed: " + cause, transportable(cause));
   }
 
+  /** The failure of a step, or what {@code cause} is already: that of a step behind it. */
+  public static StepFailedException of(String fullName, String doing, Throwable cause) {
+    return cause instanceof StepFailedException named
+        ? named
+        : new StepFailedException(fullName, doing, cause);
+  }
+
   private static Throwable transportable(Throwable cause) {
     if (cause instanceof OutOfMemoryError fatal) {
       throw fatal;

@@ -18,19 +18,13 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
-import java.util.Arrays;
-import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
-import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.transforms.Combine.CombineFn;
 
 /** Panes of one accumulator, merged from the partial ones that the senders made. */
 final class CombiningPanes extends Panes<CombiningPanes.Entry> {
-  private final String fullName;
-  private final CombineFn<Object, Object, Object> combineFn;
-  private final Coder<Object> accumulatorCoder;
+  private final PartialAccumulators accumulators;
   private final ByteInput input = new ByteInput();
 
   /** An accumulator, null while there is nothing to combine. */
@@ -43,11 +37,8 @@ final class CombiningPanes extends Panes<CombiningPanes.Entry> {
     }
   }
 
-  @SuppressWarnings("unchecked") // values are untyped between steps
   CombiningPanes(CombineStep step) {
-    this.fullName = step.fullName();
-    this.combineFn = (CombineFn<Object, Object, Object>) step.combineFn();
-    this.accumulatorCoder = (Coder<Object>) step.accumulatorCoder();
+    this.accumulators = new PartialAccumulators(step);
   }
 
   @Override
@@ -58,9 +49,9 @@ final class CombiningPanes extends Panes<CombiningPanes.Entry> {
   @Override
   int add(Entry entry, byte[] bytes, int offset, int length) throws IOException {
     input.reset(bytes, offset, length);
-    Object partial = accumulatorCoder.decode(input);
+    Object partial = accumulators.decode(input);
     if (entry.filled) {
-      entry.accumulator = merge(entry.accumulator, partial);
+      entry.accumulator = accumulators.merge(entry.accumulator, partial);
       return 0;
     }
     entry.accumulator = partial;
@@ -73,8 +64,8 @@ final class CombiningPanes extends Panes<CombiningPanes.Entry> {
     if (stored.readByte() == 0) {
       return;
     }
-    Object earlier = accumulatorCoder.decode(stored);
-    entry.accumulator = entry.filled ? merge(earlier, entry.accumulator) : earlier;
+    Object earlier = accumulators.decode(stored);
+    entry.accumulator = entry.filled ? accumulators.merge(earlier, entry.accumulator) : earlier;
     entry.filled = true;
   }
 
@@ -82,31 +73,18 @@ final class CombiningPanes extends Panes<CombiningPanes.Entry> {
   void store(WindowState<Entry> window, Entry entry, ByteOutput out) throws IOException {
     out.write(entry.filled ? 1 : 0);
     if (entry.filled) {
-      accumulatorCoder.encode(entry.accumulator, out);
+      accumulators.encode(entry.accumulator, out);
     }
   }
 
   @Override
   Object value(WindowState<Entry> window, Entry entry) {
-    try {
-      return combineFn.extractOutput(
-          entry.filled ? entry.accumulator : combineFn.createAccumulator());
-    } catch (RuntimeException e) {
-      throw new StepFailedException(fullName, "extracting the output of an accumulator", e);
-    }
+    return accumulators.output(entry.filled ? entry.accumulator : accumulators.empty());
   }
 
   @Override
   void clear(WindowState<Entry> window, Entry entry) {
     entry.accumulator = null;
     entry.filled = false;
-  }
-
-  private Object merge(Object first, Object second) {
-    try {
-      return combineFn.mergeAccumulators(Arrays.asList(first, second));
-    } catch (RuntimeException e) {
-      throw new StepFailedException(fullName, "merging accumulators", e);
-    }
   }
 }

@@ -161,8 +161,6 @@ public abstract class KeyedStepRunner {
 
   /** The failure of this step, or of one behind it where that is what {@code cause} is. */
   public final StepFailedException failure(String doing, Throwable cause) {
-    return cause instanceof StepFailedException already
-        ? already
-        : new StepFailedException(step.fullName(), doing, cause);
+    return StepFailedException.of(step.fullName(), doing, cause);
   }
 }

@@ -247,11 +247,8 @@ final class KeyedTask extends LevelTask {
 
   /** Names the step, unless a step behind it has been named as the one that failed. */
   private StepFailedException failure(KeyedStepRunner runner, String doing, Throwable cause) {
-    if (cause instanceof StepFailedException named) {
-      return named;
-    }
     String name = runner == null ? "Level " + level.number() : runner.step().fullName();
-    return new StepFailedException(name, doing, cause);
+    return StepFailedException.of(name, doing, cause);
   }
 
   private long inputWatermark(KeyedStepRunner runner) {
