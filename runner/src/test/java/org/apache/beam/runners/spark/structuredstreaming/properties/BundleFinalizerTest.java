@@ -29,14 +29,18 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 import org.apache.beam.runners.spark.structuredstreaming.testing.OneTimeFaults;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Script;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.io.Read;
+import org.apache.beam.sdk.io.range.OffsetRange;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
+import org.apache.beam.sdk.transforms.windowing.GlobalWindow;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -90,19 +94,84 @@ class BundleFinalizerTest {
         Script.split().at(1, "a").at(1, "b").epoch().at(2, "c").epoch().at(3, "d").epoch().end());
   }
 
+  /** Asks to be called wherever a bundle may, and gives an element at the end of a bundle. */
+  @DoFn.BoundedPerElement
+  static final class SplittableFn extends DoFn<String, String> {
+    private final String test;
+    private final String commits;
+
+    SplittableFn(String test, Path commits) {
+      this.test = test;
+      this.commits = commits.toString();
+    }
+
+    @GetInitialRestriction
+    public OffsetRange range() {
+      return new OffsetRange(0, 1);
+    }
+
+    @StartBundle
+    public void start(BundleFinalizer finalizer) {
+      ask(finalizer, "start");
+    }
+
+    @ProcessElement
+    public void process(
+        @Element String element,
+        RestrictionTracker<OffsetRange, Long> tracker,
+        BundleFinalizer finalizer,
+        OutputReceiver<String> out) {
+      if (tracker.tryClaim(0L)) {
+        ask(finalizer, element);
+        out.output(element);
+      }
+    }
+
+    @FinishBundle
+    public void finish(FinishBundleContext context, BundleFinalizer finalizer) {
+      ask(finalizer, "finish");
+      context.output("finish", Instant.ofEpochMilli(9), GlobalWindow.INSTANCE);
+    }
+
+    private void ask(BundleFinalizer finalizer, String what) {
+      String name = test;
+      Path committed = Path.of(commits, Long.toString(Recorder.currentEpoch()));
+      finalizer.afterBundleCommit(
+          Instant.now().plus(Duration.standardHours(1)),
+          () -> {
+            CALLED.get(name).add(what);
+            if (!Files.exists(committed)) {
+              VIOLATIONS.get(name).add(what + " before " + committed);
+            }
+          });
+    }
+  }
+
   private List<String> calledOf(String name, Set<String> failing, int restarts) {
+    return calledOf(
+        name, letters(name), commits -> new FinalizerFn(name, commits), failing, restarts);
+  }
+
+  private List<String> calledOf(
+      String name,
+      Read.Unbounded<String> letters,
+      Function<Path, DoFn<String, String>> finalizing,
+      Set<String> failing,
+      int restarts) {
     CALLED.put(name, new ConcurrentLinkedQueue<>());
     VIOLATIONS.put(name, new ConcurrentLinkedQueue<>());
     OneTimeFaults faults = new OneTimeFaults(directory.resolve("faults"));
     Path checkpoint = directory.resolve("checkpoint");
+    Recorder recorder = recorder();
     new RestartHarness(
             SPARK,
             checkpoint,
             pipeline ->
                 pipeline
-                    .apply(letters(name))
-                    .apply(ParDo.of(new FinalizerFn(name, checkpoint.resolve("commits"))))
-                    .apply(faults.on("fault", failing)),
+                    .apply(letters)
+                    .apply(ParDo.of(finalizing.apply(checkpoint.resolve("commits"))))
+                    .apply(faults.on("fault", failing))
+                    .apply(recorder.as("output")),
             "--maxRestarts=" + restarts)
         .runToTheEnd();
     assertThat(faults.happened("fault"), is(failing.size()));
@@ -119,5 +188,24 @@ class BundleFinalizerTest {
   void attemptsThatFailedHaveNoCallback() {
     assertThat(
         calledOf("finalized-retried", Set.of("b", "c", "d"), 5), is(List.of("b", "c", "d")));
+  }
+
+  @Test
+  void aSplittableDoFnIsCalledBackForStartElementsAndEndOfABundle() {
+    String name = "finalized-splittable";
+    Read.Unbounded<String> letters =
+        Script.read(name, Script.split().at(1, "a").epoch().at(2, "b").epoch().end());
+    List<String> called =
+        calledOf(name, letters, commits -> new SplittableFn(name, commits), Set.of("b"), 1);
+    assertThat(called, is(List.of("start", "a", "finish", "start", "b", "finish")));
+    assertThat(
+        recorder().seen("output").stream()
+            .map(recorded -> recorded.value() + "@" + recorded.timestampMillis())
+            .toList(),
+        is(List.of("a@1000", "finish@9", "b@2000", "finish@9")));
+  }
+
+  private Recorder recorder() {
+    return new Recorder(directory.resolve("records"));
   }
 }

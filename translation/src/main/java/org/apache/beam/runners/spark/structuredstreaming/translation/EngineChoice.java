@@ -24,8 +24,8 @@ import org.apache.beam.sdk.runners.TransformHierarchy.Node;
 import org.apache.beam.sdk.testing.TestStream;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignature;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignature.Parameter;
-import org.apache.beam.sdk.transforms.reflect.DoFnSignature.ProcessElementMethod;
 import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.transforms.windowing.AfterProcessingTime;
 import org.apache.beam.sdk.transforms.windowing.AfterSynchronizedProcessingTime;
@@ -41,8 +41,8 @@ import org.apache.beam.sdk.values.PValue;
  *   <li>{@code --streaming=true} is given, or
  *   <li>it has an unbounded collection, or
  *   <li>it has a TestStream, or
- *   <li>it has a splittable DoFn that asks for a {@code BundleFinalizer}: between the bundles of one
- *       element it wants to hear of commits, and a batch is committed as a whole, or
+ *   <li>it has a splittable DoFn, one of whose methods asks for a {@code BundleFinalizer}: between the
+ *       bundles of one element it wants to hear of commits, and a batch is committed as a whole, or
  *   <li>it has a collection with a trigger by processing time: that asks for panes while time passes,
  *       and in a batch none does.
  * </ol>
@@ -107,9 +107,17 @@ public record EngineChoice(boolean streaming, String reason) {
     }
 
     private static boolean hearsOfCommitsBetweenBundles(DoFn<?, ?> doFn) {
-      ProcessElementMethod process = DoFnSignatures.signatureForDoFn(doFn).processElement();
-      return process.isSplittable()
-          && process.extraParameters().stream()
+      DoFnSignature signature = DoFnSignatures.signatureForDoFn(doFn);
+      return signature.processElement().isSplittable()
+          && (hasFinalizer(signature.processElement())
+              || hasFinalizer(signature.startBundle())
+              || hasFinalizer(signature.finishBundle()));
+    }
+
+    /** Null, of which there is no method, has none. */
+    private static boolean hasFinalizer(DoFnSignature.MethodWithExtraParameters method) {
+      return method != null
+          && method.extraParameters().stream()
               .anyMatch(Parameter.BundleFinalizerParameter.class::isInstance);
     }
 

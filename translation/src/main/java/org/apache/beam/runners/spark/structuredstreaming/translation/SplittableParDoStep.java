@@ -33,7 +33,7 @@ public final class SplittableParDoStep extends KeyedParDoStep {
   private final Coder<?> watermarkEstimatorStateCoder;
 
   /**
-   * @param spec its DoFn is runners-core's {@code ProcessFn} around the splittable one
+   * @param spec its DoFn is a {@link SplittableProcessFn} around the splittable one
    * @param schemaInformation how the splittable DoFn wants its element
    */
   SplittableParDoStep(

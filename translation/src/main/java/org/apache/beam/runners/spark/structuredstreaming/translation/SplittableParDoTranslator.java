@@ -19,7 +19,6 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import java.util.Collection;
 import java.util.Map;
-import org.apache.beam.runners.core.SplittableParDoViaKeyedWorkItems.ProcessFn;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.DoFnSchemaInformation;
@@ -50,7 +49,7 @@ final class SplittableParDoTranslator
       PlanCollection input,
       TranslationContext context) {
     DoFn<?, ?> processFn =
-        new ProcessFn<InputT, OutputT, RestrictionT, Object, StateT>(
+        new SplittableProcessFn<InputT, OutputT, RestrictionT, Object, StateT>(
             transform.getFn(),
             transform.getElementCoder(),
             transform.getRestrictionCoder(),

@@ -21,6 +21,7 @@ import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.is;
 
+import java.util.stream.Stream;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.GenerateSequence;
@@ -41,6 +42,8 @@ import org.apache.beam.sdk.transforms.windowing.Trigger;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.joda.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What decides which engine runs a pipeline. */
 class EngineChoiceTest {
@@ -112,10 +115,56 @@ class EngineChoiceTest {
     assertStreaming("by processing time");
   }
 
-  @Test
-  void aSplittableDoFnThatHearsOfCommitsIsAStream() {
-    pipeline.apply(Create.of(1)).apply("finalizing", ParDo.of(new FinalizingFn()));
+  static Stream<DoFn<Integer, Integer>> finalizing() {
+    return Stream.of(new FinalizingFn(), new StartingFn(), new FinishingFn());
+  }
+
+  @ParameterizedTest
+  @MethodSource("finalizing")
+  void aSplittableDoFnThatHearsOfCommitsIsAStream(DoFn<Integer, Integer> finalizing) {
+    pipeline.apply(Create.of(1)).apply("finalizing", ParDo.of(finalizing));
     assertStreaming("finalizing");
+  }
+
+  @Test
+  void aSplittableDoFnWithBundlesAloneIsABatch() {
+    pipeline.apply(Create.of(1)).apply("bundles", ParDo.of(new BundlesFn()));
+    assertBatch();
+  }
+
+  /** Claims nothing. */
+  @DoFn.BoundedPerElement
+  abstract static class RangeFn extends DoFn<Integer, Integer> {
+    @GetInitialRestriction
+    public OffsetRange initial() {
+      return new OffsetRange(0, 10);
+    }
+
+    @ProcessElement
+    public ProcessContinuation process(RestrictionTracker<OffsetRange, Long> tracker) {
+      return ProcessContinuation.stop();
+    }
+  }
+
+  /** Wants to hear of commits from the start of a bundle on. */
+  static final class StartingFn extends RangeFn {
+    @StartBundle
+    public void start(BundleFinalizer finalizer) {}
+  }
+
+  /** Wants to hear of commits when its bundle is finished. */
+  static final class FinishingFn extends RangeFn {
+    @FinishBundle
+    public void finish(BundleFinalizer finalizer) {}
+  }
+
+  /** Wants to hear of no commit. */
+  static final class BundlesFn extends RangeFn {
+    @StartBundle
+    public void start() {}
+
+    @FinishBundle
+    public void finish() {}
   }
 
   /** Wants to hear of commits between its bundles. */

@@ -23,6 +23,7 @@ import org.apache.beam.runners.core.DoFnRunner;
 import org.apache.beam.runners.core.DoFnRunners;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DoFnSpec;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableProcessFn;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -247,6 +248,9 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
       throw failure("setting up the DoFn", e);
     }
     doFn = created;
+    if ((DoFn<?, ?>) created instanceof SplittableProcessFn<?, ?, ?, ?, ?> splittable) {
+      splittable.setBundleFinalizer(context.bundleFinalizer());
+    }
     runner =
         DoFnRunners.simpleRunner(
             options,
