@@ -19,15 +19,13 @@ package org.apache.beam.runners.spark.structuredstreaming.cases;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.contains;
-import static org.hamcrest.Matchers.is;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import org.apache.beam.runners.spark.structuredstreaming.testing.ForkedProgram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,44 +42,19 @@ class LargeGroupTest {
   private List<String> groups(String heap, int values, int valueBytes, int keyBytes, String... options)
       throws IOException, InterruptedException {
     Path groups = directory.resolve("groups");
-    Path log = directory.resolve("log");
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xmx" + heap);
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(argument -> argument.startsWith("--add-opens"))
-        .forEach(command::add);
-    command.add("-Dspark.ui.enabled=false");
-    command.add("-Dspark.driver.bindAddress=127.0.0.1");
-    command.add("-Dspark.driver.host=localhost");
-    // A JVM that has used its heap up is not to go on for long with what is left of it.
-    command.add("-XX:+ExitOnOutOfMemoryError");
-    command.add("-cp");
-    command.add(
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-    command.add(LargeGroupPipeline.class.getName());
-    command.add(groups.toString());
-    command.add(Integer.toString(values));
-    command.add(Integer.toString(valueBytes));
-    command.add(Integer.toString(keyBytes));
-    command.add("--runner=SparkStructuredStreamingRunner");
-    command.add("--sparkMaster=local[2]");
-    command.add("--parallelism=1");
-    command.add("--sourceSplits=1");
-    command.add("--maxRestarts=0");
-    command.addAll(List.of(options));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
-    try {
-      boolean ended = process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES);
-      assertThat("within " + LIMIT_MINUTES + " minutes: " + Files.readString(log), ended, is(true));
-      assertThat(Files.readString(log), process.exitValue(), is(0));
-    } finally {
-      process.destroyForcibly();
-    }
+    List<String> arguments = new ArrayList<>();
+    arguments.add(groups.toString());
+    arguments.add(Integer.toString(values));
+    arguments.add(Integer.toString(valueBytes));
+    arguments.add(Integer.toString(keyBytes));
+    arguments.add("--runner=SparkStructuredStreamingRunner");
+    arguments.add("--sparkMaster=local[2]");
+    arguments.add("--parallelism=1");
+    arguments.add("--sourceSplits=1");
+    arguments.add("--maxRestarts=0");
+    arguments.addAll(List.of(options));
+    new ForkedProgram(LargeGroupPipeline.class, heap, LIMIT_MINUTES)
+        .run(directory.resolve("log"), arguments);
     return Files.readAllLines(groups);
   }
 
