@@ -72,6 +72,10 @@ final class OptionsValidator {
           "--checkpointDir is empty: name a directory, or leave the option out for a temporary one on"
               + " a local master.");
     }
+    if (options.isDrain() && options.getCheckpointDir() == null) {
+      throw new IllegalArgumentException(
+          "--drain=true without --checkpointDir: name the checkpoint of the pipeline to drain.");
+    }
   }
 
   private static void atLeast(String name, Number value, long least) {

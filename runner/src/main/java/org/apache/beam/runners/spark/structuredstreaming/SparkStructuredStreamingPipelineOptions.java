@@ -47,6 +47,16 @@ public interface SparkStructuredStreamingPipelineOptions
   void setCheckpointDir(String directory);
 
   @Description(
+      "Lets a pipeline that is started again with its checkpoint drain at once: its unbounded sources"
+          + " read nothing more, what it has taken in is processed, and it ends as DONE. Refused"
+          + " without a checkpoint to go on from. A pipeline that was draining when it was stopped"
+          + " goes on draining without this.")
+  @Default.Boolean(false)
+  boolean isDrain();
+
+  void setDrain(boolean drain);
+
+  @Description(
       "Keeps the runner's own Spark session for the next pipeline in this JVM instead of stopping it"
           + " with the last one. For test suites.")
   @Default.Boolean(false)

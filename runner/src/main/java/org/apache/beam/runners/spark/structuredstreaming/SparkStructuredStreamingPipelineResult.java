@@ -54,6 +54,32 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
   }
 
   /**
+   * Lets the pipeline take in nothing more and come to its end, DONE, when all that it has taken in is
+   * processed. Returns at once; {@link #waitUntilFinish} waits for the end.
+   *
+   * <p>From the next epoch on that begins:
+   *
+   * <ul>
+   *   <li>unbounded sources read nothing, keep their position as their mark, and are at the end of time;
+   *       bounded ones are read to their end;
+   *   <li>what is left of every element of a splittable DoFn, and every element that still comes to one,
+   *       is truncated once by {@code @TruncateRestriction}, without which a bounded restriction stays
+   *       whole and an unbounded one is dropped, and the rest is processed to its end;
+   *   <li>so watermarks come to the end of time: windows close, timers by event time fire, and those by
+   *       processing time as where a source ends by itself.
+   * </ul>
+   *
+   * <p>The first such epoch is noted in the checkpoint before it begins. From then on the pipeline goes
+   * on draining after every failure and restart, by the runner or by a new run. Asked for again, or of a
+   * pipeline that has ended, it changes nothing. {@link #cancel} still ends the pipeline at once.
+   *
+   * @throws UnsupportedOperationException of a pipeline that is run as batch, which ends by itself
+   */
+  public void drain() {
+    pipeline.drain();
+  }
+
+  /**
    * Waits for the end for at most {@code duration}; zero and less wait for ever.
    *
    * @return the state the pipeline has ended in, or null if it goes on

@@ -78,6 +78,11 @@ public final class SparkStructuredStreamingRunner
         options.getJobName(),
         choice.streaming() ? "streaming" : "batch",
         choice.reason());
+    if (options.isDrain() && !choice.streaming()) {
+      throw new IllegalArgumentException(
+          "--drain=true, but the pipeline " + options.getJobName()
+              + " is run as batch: it ends by itself. Leave --drain out.");
+    }
     Plan plan = PlanTranslator.translate(pipeline, options);
     MetricsOptions metricsOptions = options.as(MetricsOptions.class);
     MetricsSink metricsSink = MetricsPushing.sink(metricsOptions);

@@ -98,6 +98,17 @@ class BadOptionsTest {
   }
 
   @Test
+  void aDrainOfNothingIsRefused() {
+    assertThat(
+        refusal(IllegalArgumentException.class, "--drain=true"),
+        containsString("--drain=true without --checkpointDir"));
+    Path empty = directory.resolve("empty");
+    assertThat(
+        refusal(IllegalStateException.class, "--drain=true", "--checkpointDir=" + empty),
+        allOf(containsString("nothing to drain"), containsString(empty.toString())));
+  }
+
+  @Test
   void aRefusalOfTooManyPartitionsSaysHowManyThereMayBe() {
     assertThat(
         refusal(IllegalArgumentException.class, "--parallelism=2000000000"),

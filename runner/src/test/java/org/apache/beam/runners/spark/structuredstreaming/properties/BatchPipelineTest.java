@@ -108,6 +108,24 @@ class BatchPipelineTest {
   }
 
   @Test
+  void thereIsNothingToDrain() {
+    Pipeline pipeline = pipeline("drained");
+    numbers(pipeline);
+    SparkStructuredStreamingPipelineResult result = start(pipeline);
+    UnsupportedOperationException refused =
+        assertThrows(UnsupportedOperationException.class, result::drain);
+    assertThat(refused.getMessage(), containsString("cancel()"));
+    assertThat(result.waitUntilFinish(), is(State.DONE));
+    Pipeline drained =
+        Pipeline.create(
+            SPARK.options("--streaming=false", "--drain=true", "--checkpointDir=" + directory));
+    numbers(drained);
+    assertThat(
+        assertThrows(IllegalArgumentException.class, drained::run).getMessage(),
+        containsString("is run as batch"));
+  }
+
+  @Test
   void leavesAtAllDepthsAreOneJobAndReadTheSourceOnce() {
     Recorder recorder = new Recorder(directory.resolve("recorder"));
     Pipeline pipeline = pipeline("one-job");

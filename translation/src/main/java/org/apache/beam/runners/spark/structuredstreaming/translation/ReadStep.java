@@ -57,6 +57,13 @@ public final class ReadStep extends Step {
     return source;
   }
 
+  /** Whether the source is one that the user reads as an unbounded one. */
+  public boolean isUnbounded() {
+    return !(source instanceof BoundedReadSource<?>
+        || source instanceof ImpulseSource
+        || source instanceof EmptySource<?>);
+  }
+
   /**
    * The coder of the source's checkpoint marks; null if the source has none, and so nothing to go on
    * from when its reader is lost.

@@ -26,11 +26,16 @@ import org.apache.spark.sql.connector.read.InputPartition;
 public final class BeamInputPartition implements InputPartition {
   private final int splitId;
   private final long epoch;
+  private final boolean drained;
   private final String[] preferredLocations;
 
-  BeamInputPartition(int splitId, long epoch, String[] preferredLocations) {
+  /**
+   * @param drained whether nothing is read any more, as the source is drained
+   */
+  BeamInputPartition(int splitId, long epoch, boolean drained, String[] preferredLocations) {
     this.splitId = splitId;
     this.epoch = epoch;
+    this.drained = drained;
     this.preferredLocations = preferredLocations;
   }
 
@@ -42,6 +47,11 @@ public final class BeamInputPartition implements InputPartition {
   /** The epoch to read. */
   public long epoch() {
     return epoch;
+  }
+
+  /** Whether the split comes to its end of time where it stands. */
+  boolean isDrained() {
+    return drained;
   }
 
   /** The executor that holds the split's reader, as {@code executor_<host>_<id>}, or none. */

@@ -115,12 +115,16 @@ public final class BeamMicroBatchStream
               + DurableFile.WHAT_TO_DO);
     }
     int splitCount = Math.max(1, splits(epoch).size());
+    boolean drained = registration.isEndedByDrain() && registration.gate().isDraining(epoch);
     ExecutorPlacement placement = ExecutorPlacement.live();
     InputPartition[] partitions = new InputPartition[splitCount];
     for (int split = 0; split < splitCount; split++) {
       partitions[split] =
           new BeamInputPartition(
-              split, epoch, placement.preferredLocations(registration.stableId(), split));
+              split,
+              epoch,
+              drained,
+              placement.preferredLocations(registration.stableId(), split));
     }
     return partitions;
   }

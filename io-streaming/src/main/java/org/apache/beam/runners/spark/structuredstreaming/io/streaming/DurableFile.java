@@ -46,7 +46,9 @@ public final class DurableFile {
     /** The mark from which an epoch of a split starts. */
     MARK(2, 1),
     /** Whose checkpoint it is. */
-    PLAN(3, 1);
+    PLAN(3, 1),
+    /** From which epoch on a pipeline drains. */
+    DRAIN(4, 1);
 
     private final int code;
     private final int version;

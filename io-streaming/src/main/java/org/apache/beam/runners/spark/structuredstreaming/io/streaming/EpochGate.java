@@ -36,6 +36,13 @@ public interface EpochGate {
   boolean mayStart(long epoch);
 
   /**
+   * Whether the query drains from this epoch or an earlier one on: sources that a drain ends read
+   * nothing in it. Asked whenever the epoch is planned, and the answer for an epoch is the same ever
+   * after, over restarts too.
+   */
+  boolean isDraining(long epoch);
+
+  /**
    * Called by every source once Spark has written an epoch to its commit log, when the following
    * epoch is logged; the call for the last epoch of a query is missing therefore. Repeated calls
    * with the same value are to be expected, one for each source.

@@ -22,6 +22,7 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.Objects;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 
 /**
  * What is durably known of one split at the start of one epoch: where to go on reading and how far
@@ -105,6 +106,12 @@ public final class MarkRecord {
   /** The same state at another epoch: nothing was read in between. */
   MarkRecord carriedTo(long otherEpoch, Writer otherWriter) {
     return new MarkRecord(otherEpoch, watermarkMillis, finished, kind, coded, otherWriter);
+  }
+
+  /** The same position at another epoch, where nothing is ever read again. */
+  MarkRecord drainedAt(long otherEpoch, Writer otherWriter) {
+    long endOfTime = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+    return new MarkRecord(otherEpoch, endOfTime, true, kind, coded, otherWriter);
   }
 
   /** The epoch that starts from this record; all before are covered by it. */

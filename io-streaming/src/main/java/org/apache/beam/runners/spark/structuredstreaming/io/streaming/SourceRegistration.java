@@ -40,6 +40,7 @@ public final class SourceRegistration {
   private final int minEpochsToRetain;
   private final long resumedEpoch;
   private final MetricsContainer driverMetrics;
+  private final boolean endedByDrain;
 
   private SourceRegistration(Builder builder) {
     fullName = Objects.requireNonNull(builder.fullName, "fullName");
@@ -64,6 +65,7 @@ public final class SourceRegistration {
           "resumedEpoch of " + fullName + " must not be negative: " + resumedEpoch);
     }
     driverMetrics = builder.driverMetrics;
+    endedByDrain = builder.endedByDrain;
   }
 
   private int checkAtLeast(int smallest, int value, String name) {
@@ -129,6 +131,11 @@ public final class SourceRegistration {
     return gate;
   }
 
+  /** Whether a drain ends the source where it stands; otherwise it is read to its own end. */
+  public boolean isEndedByDrain() {
+    return endedByDrain;
+  }
+
   /** Where the source counts what it counts while it is split, on the driver; may be null. */
   public MetricsContainer driverMetrics() {
     return driverMetrics;
@@ -167,6 +174,7 @@ public final class SourceRegistration {
     private int minEpochsToRetain = 100;
     private long resumedEpoch;
     private MetricsContainer driverMetrics;
+    private boolean endedByDrain = true;
 
     private Builder() {}
 
@@ -239,6 +247,12 @@ public final class SourceRegistration {
     /** See {@link SourceRegistration#resumedEpoch()}; at least 0, which it is unless set. */
     public Builder resumedEpoch(long value) {
       resumedEpoch = value;
+      return this;
+    }
+
+    /** See {@link SourceRegistration#isEndedByDrain()}; true unless set. */
+    public Builder endedByDrain(boolean value) {
+      endedByDrain = value;
       return this;
     }
 

@@ -53,7 +53,8 @@ import org.joda.time.Instant;
  * </pre>
  *
  * <p>{@code end(s, e)} is stored as the durable mark at {@code e + 1} before the task can succeed. A
- * split whose watermark has come to the end of time is finished: it is not read again.
+ * split whose watermark has come to the end of time is finished: it is not read again. One that is
+ * drained reads nothing: {@code end(s, e) = start(s, e)}, and its watermark is at the end of time.
  */
 public final class SplitReading {
   private static final ThreadLocal<SplitReading> CURRENT = new ThreadLocal<>();
@@ -72,6 +73,7 @@ public final class SplitReading {
   private final long epoch;
   private final Writer writer;
   private final SplitStart start;
+  private final boolean drained;
   private final ReadBudget budget;
   private final EventTimes eventTimes = new EventTimes();
   private final @Nullable CachedReader<Object> cached;
@@ -95,7 +97,13 @@ public final class SplitReading {
         ReadBudget.of(source.limits(), splitId, Math.max(1, source.splits().size()), epoch);
     try {
       this.start = SplitStart.of(source, splitId, epoch, writer);
-      this.cached = start.acquireReader();
+      this.drained = partition.isDrained();
+      if (drained) {
+        start.retireReader();
+        this.cached = null;
+      } else {
+        this.cached = start.acquireReader();
+      }
     } catch (Throwable e) {
       throw failure("opening the reader", e);
     }
@@ -192,7 +200,11 @@ public final class SplitReading {
     }
     if (cached == null) {
       try {
-        start.storeFinished();
+        if (drained) {
+          start.storeDrained(writer);
+        } else {
+          start.storeFinished();
+        }
       } catch (Throwable e) {
         throw failure("storing the mark", e);
       }

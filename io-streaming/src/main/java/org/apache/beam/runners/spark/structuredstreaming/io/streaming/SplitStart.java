@@ -153,6 +153,28 @@ final class SplitStart implements MarkRestorer {
     }
   }
 
+  /**
+   * Lets go of the split's reader where the split is drained. What it read before is committed, and so
+   * finalized, as where a split has finished.
+   */
+  void retireReader() throws IOException {
+    if (record != null) {
+      BeamReaderCache.retireFinished(source.readerKey(splitId), epoch, this);
+    }
+  }
+
+  /**
+   * Stores that the split is at the end of time from the following epoch on, still with the position
+   * that it has come to.
+   */
+  void storeDrained(Writer writer) throws IOException {
+    if (record == null || record.isFinished()) {
+      storeFinished();
+    } else {
+      source.checkpoint().writeMark(splitId, record.drainedAt(epoch + 1, writer));
+    }
+  }
+
   /** Deletes the one mark that falls out of what is retained when this epoch is completed. */
   void purge() {
     long outdated = epoch - source.minEpochsToRetain();

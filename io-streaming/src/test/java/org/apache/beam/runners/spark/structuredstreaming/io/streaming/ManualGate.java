@@ -49,6 +49,11 @@ final class ManualGate implements EpochGate {
   }
 
   @Override
+  public boolean isDraining(long epoch) {
+    return false;
+  }
+
+  @Override
   public void epochCommitted(long endOffset) {
     committed.add(endOffset);
   }

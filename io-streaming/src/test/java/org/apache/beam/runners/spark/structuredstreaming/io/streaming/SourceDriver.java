@@ -101,15 +101,27 @@ final class SourceDriver {
 
   /** A task attempt that has not been given any row yet; the caller closes the reading. */
   SplitReading open(int split, long epoch) throws IOException {
+    return open(split, epoch, false);
+  }
+
+  private SplitReading open(int split, long epoch, boolean drained) throws IOException {
     return new SplitReading(
         description,
-        new BeamInputPartition(split, epoch, new String[0]),
+        new BeamInputPartition(split, epoch, drained, new String[0]),
         ATTEMPTS.incrementAndGet());
   }
 
   /** One task that goes well. */
   Outcome read(int split, long epoch) throws IOException {
-    SplitReading reading = open(split, epoch);
+    return readToTheEnd(open(split, epoch));
+  }
+
+  /** One task of an epoch that drains. */
+  Outcome drain(int split, long epoch) throws IOException {
+    return readToTheEnd(open(split, epoch, true));
+  }
+
+  private static Outcome readToTheEnd(SplitReading reading) throws IOException {
     try (BeamPartitionReader rows = new BeamPartitionReader(reading)) {
       List<String> elements = new ArrayList<>();
       List<Long> timestamps = new ArrayList<>();
@@ -151,6 +163,11 @@ final class SourceDriver {
     @Override
     public boolean mayStart(long epoch) {
       return true;
+    }
+
+    @Override
+    public boolean isDraining(long epoch) {
+      return false;
     }
 
     @Override

@@ -67,6 +67,6 @@ public final class BatchTasks implements LevelTasks {
   }
 
   private TaskAddress address(int level, int partition) {
-    return new TaskAddress(0, level, partition, runId, startMillis);
+    return new TaskAddress(0, level, partition, runId, startMillis, false);
   }
 }

@@ -130,7 +130,7 @@ final class GroupTask extends LevelTask {
   private void open() {
     sorter = new GroupSorter(context);
     StateRows ofViews = new MemoryStateRows();
-    EpochTime time = new EpochTime(address().processingTimeMillis(), false);
+    EpochTime time = new EpochTime(address().processingTimeMillis(), false, false);
     List<Step> roots = level.roots();
     for (int root = 0; root < roots.size(); root++) {
       KeyedStep step = (KeyedStep) roots.get(root);

@@ -177,7 +177,7 @@ final class SortedWork implements RootWork {
       timeMillis = Math.max(System.currentTimeMillis(), timeMillis + 1);
       runner =
           KeyedStepRunners.create(
-              step, graph, rows, options, sideInputs, new EpochTime(timeMillis, false));
+              step, graph, rows, options, sideInputs, new EpochTime(timeMillis, false, false));
       last = runner;
     }
 

@@ -103,6 +103,13 @@ public final class BatchPipeline extends RunningPipeline {
   }
 
   @Override
+  public void drain() {
+    throw new UnsupportedOperationException(
+        "The pipeline " + name() + " is run as batch: it ends when its bounded input is processed, and"
+            + " there is nothing to drain. Call cancel() to end it before that.");
+  }
+
+  @Override
   State runToEnd() {
     try {
       runJob();

@@ -17,6 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -40,6 +41,9 @@ import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
  * <p>{@code beam/plan} says whose checkpoint it is: a {@link DurableFile} that holds a {@link
  * PlanHistory}. It is written before anything else, so a directory that holds something and not this
  * file is another's, or has lost it; and again, as a whole, before a plan that differs may run.
+ *
+ * <p>{@code beam/drain}, likewise a {@link DurableFile}, is there once the pipeline drains, and holds
+ * the first epoch that does.
  */
 final class CheckpointDirectory {
   private static final String PROBE = ".beam-write-check-";
@@ -47,12 +51,14 @@ final class CheckpointDirectory {
 
   private final Path root;
   private final Path planFile;
+  private final Path drainFile;
   private final Configuration hadoopConf;
   private final CheckpointFileManager files;
 
   private CheckpointDirectory(Path root, Configuration hadoopConf) {
     this.root = root;
     this.planFile = new Path(new Path(root, OWN_DIRECTORY), "plan");
+    this.drainFile = new Path(new Path(root, OWN_DIRECTORY), "drain");
     this.hadoopConf = hadoopConf;
     this.files = CheckpointFileManager$.MODULE$.create(root, hadoopConf);
   }
@@ -122,7 +128,7 @@ final class CheckpointDirectory {
         write(PlanHistory.begin(parallelism, plan));
         return new Claim(parallelism, 0);
       }
-      PlanHistory stored = read();
+      PlanHistory stored = read(planFile, DurableFile.Kind.PLAN, PlanHistory::readFrom);
       long lastCommitted = new SparkLogs(root, session, hadoopConf).check(sourcesBegan());
       refuseIncompatible(stored.inForce(lastCommitted), plan);
       PlanHistory noted = stored.note(plan, lastCommitted);
@@ -131,7 +137,7 @@ final class CheckpointDirectory {
       }
       return new Claim(stored.parallelism(), lastCommitted + 1);
     } catch (ChecksumException e) {
-      throw damaged(e.getMessage(), e);
+      throw damaged(planFile, e.getMessage(), e);
     } catch (IOException e) {
       throw new UncheckedIOException("The checkpoint's file " + planFile + " cannot be read or written", e);
     }
@@ -150,22 +156,60 @@ final class CheckpointDirectory {
     root.getFileSystem(hadoopConf).delete(root, true);
   }
 
-  private IllegalStateException damaged(String what, IOException cause) {
+  /** Whether a pipeline has been started with this checkpoint. */
+  boolean isClaimed() {
+    return files.exists(planFile);
+  }
+
+  /**
+   * The first epoch that drains, as {@link #writeFirstDraining} has noted it.
+   *
+   * @return null if nothing is noted
+   * @throws IllegalStateException if the note is damaged; names the path and says what to do
+   */
+  Long readFirstDraining() {
+    try {
+      return files.exists(drainFile)
+          ? read(drainFile, DurableFile.Kind.DRAIN, DataInputStream::readLong)
+          : null;
+    } catch (ChecksumException e) {
+      throw damaged(drainFile, e.getMessage(), e);
+    } catch (IOException e) {
+      throw new UncheckedIOException("The checkpoint's file " + drainFile + " cannot be read", e);
+    }
+  }
+
+  /** Notes durably from which epoch on the pipeline drains. */
+  void writeFirstDraining(long epoch) throws IOException {
+    write(drainFile, DurableFile.encode(DurableFile.Kind.DRAIN, out -> out.writeLong(epoch)));
+  }
+
+  /** What is wrong with a checkpoint whose pipeline is noted to drain from an epoch that is not there. */
+  IllegalStateException doesNotFit(long firstDraining, long nextEpoch) {
+    return damaged(
+        drainFile,
+        "it says that the pipeline drains from epoch " + firstDraining + " on, but the next epoch is "
+            + nextEpoch,
+        null);
+  }
+
+  private static IllegalStateException damaged(Path file, String what, IOException cause) {
     return new IllegalStateException(
-        "The checkpoint's file " + planFile + " is damaged: " + what + ". " + DurableFile.WHAT_TO_DO,
+        "The checkpoint's file " + file + " is damaged: " + what + ". " + DurableFile.WHAT_TO_DO,
         cause);
   }
 
-  private PlanHistory read() throws IOException {
-    if (root.getFileSystem(hadoopConf).getFileStatus(planFile).isDirectory()) {
-      throw damaged("it is a directory and no file", null);
+  private <T> T read(Path file, DurableFile.Kind kind, DurableFile.BodyReader<T> reader)
+      throws IOException {
+    if (root.getFileSystem(hadoopConf).getFileStatus(file).isDirectory()) {
+      throw damaged(file, "it is a directory and no file", null);
     }
     byte[] content;
-    try (FSDataInputStream in = files.open(planFile)) {
+    try (FSDataInputStream in = files.open(file)) {
       content = in.readAllBytes();
     }
     try {
-      return DurableFile.decode(planFile, content, DurableFile.Kind.PLAN, PlanHistory::readFrom);
+      return DurableFile.decode(file, content, kind, reader);
     } catch (IOException e) {
       // The bytes are here: it is what they say that is wrong, and the message says it all.
       throw new IllegalStateException("The checkpoint is damaged: " + e.getMessage(), e);
@@ -173,8 +217,11 @@ final class CheckpointDirectory {
   }
 
   private void write(PlanHistory history) throws IOException {
-    byte[] content = DurableFile.encode(DurableFile.Kind.PLAN, history::writeTo);
-    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(planFile, true);
+    write(planFile, DurableFile.encode(DurableFile.Kind.PLAN, history::writeTo));
+  }
+
+  private void write(Path file, byte[] content) throws IOException {
+    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, true);
     try {
       out.write(content);
       out.close();

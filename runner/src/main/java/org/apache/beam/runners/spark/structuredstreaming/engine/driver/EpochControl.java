@@ -31,8 +31,8 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.EpochGate;
  * one waits a sixteenth of the time for which nothing has happened, between 10 ms and a limit: {@code
  * pause = clamp(rest / 16)}. So what comes after a rest is late by that share of it at most, while a
  * long rest costs next to nothing. The wait ends earlier when the earliest timer by processing time
- * is due, and is over at once when the query is to stop. There is no wait while a step has something
- * pending or a TestStream has events.
+ * is due, and is over at once when the query is to stop or to drain. There
+ * is no wait while a step has something pending or a TestStream has events.
  *
  * <p>Asked by the query's thread, told by that thread and by whoever cancels.
  */
@@ -45,6 +45,7 @@ final class EpochControl implements EpochGate {
   private final LongConsumer onCommitted;
   private final PipelineProgress progress;
   private final PipelineClock clock;
+  private final Drain drain;
   private final CompletableFuture<Void> ending = new CompletableFuture<>();
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
@@ -67,11 +68,13 @@ final class EpochControl implements EpochGate {
       long maxPauseMillis,
       PipelineProgress progress,
       PipelineClock clock,
+      Drain drain,
       LongConsumer onCommitted) {
     this.sources = sources;
     this.maxPauseMillis = maxPauseMillis;
     this.progress = progress;
     this.clock = clock;
+    this.drain = drain;
     this.onCommitted = onCommitted;
   }
 
@@ -82,10 +85,18 @@ final class EpochControl implements EpochGate {
         onCommitted.accept(epoch - 1);
       }
       answer = decide(epoch);
+      if (answer) {
+        drain.epochBegins(epoch);
+      }
       answersLeft = sources;
     }
     answersLeft--;
     return answer;
+  }
+
+  @Override
+  public boolean isDraining(long epoch) {
+    return drain.isDraining(epoch);
   }
 
   @Override
@@ -117,6 +128,11 @@ final class EpochControl implements EpochGate {
       long rest = TimeUnit.NANOSECONDS.toMillis(lastEpochEndNanos - restSinceNanos);
       pauseMillis = Math.min(maxPauseMillis, Math.max(LEAST_PAUSE_MILLIS, rest / REST_PER_PAUSE));
     }
+  }
+
+  /** Looks again whether the next epoch may begin: a drain was asked for. */
+  synchronized void drainRequested() {
+    notifyAll();
   }
 
   /** Lets no further epoch begin. A running one goes on to its commit. */
@@ -158,7 +174,7 @@ final class EpochControl implements EpochGate {
               earliestTimerMillis == Long.MAX_VALUE
                   ? Long.MAX_VALUE
                   : clock.millisUntilPast(epoch, earliestTimerMillis));
-      if (left <= 0) {
+      if (left <= 0 || drain.isWaitingForEpoch()) {
         return true;
       }
       try {

@@ -53,6 +53,7 @@ final class EpochRunner {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
   private final PipelineClock clock;
+  private final Drain drain;
   private final UsedAttempts usedAttempts = new UsedAttempts();
 
   EpochRunner(
@@ -60,12 +61,14 @@ final class EpochRunner {
       Plan plan,
       Broadcast<EngineSetup> setup,
       ReportAccumulator reports,
-      PipelineClock clock) {
+      PipelineClock clock,
+      Drain drain) {
     this.session = session;
     this.plan = plan;
     this.setup = setup;
     this.reports = reports;
     this.clock = clock;
+    this.drain = drain;
   }
 
   /**
@@ -82,6 +85,7 @@ final class EpochRunner {
             epoch,
             execution.runId(),
             processingTime(epoch, execution),
+            drain.isDraining(epoch),
             usedAttempts.attempts());
     LevelShuffles shuffles =
         new LevelShuffles(

@@ -94,6 +94,7 @@ final class QueryStart {
       SparkStructuredStreamingPipelineOptions options,
       CheckpointDirectory checkpoint,
       CheckpointDirectory.Claim claim,
+      Drain drain,
       PipelineProgress progress,
       PipelineMetrics metrics) {
     PipelineClock clock = new PipelineClock(plan);
@@ -103,6 +104,7 @@ final class QueryStart {
             options.getMaxIdlePauseMillis(),
             progress,
             clock,
+            drain,
             metrics::epochCommitted);
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
     EngineSetup engineSetup =
@@ -118,7 +120,7 @@ final class QueryStart {
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
-    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock);
+    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock, drain);
     start.usedAttempts = runner.usedAttempts();
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
@@ -260,6 +262,7 @@ final class QueryStart {
               .driverMetrics(metrics.driverContainer(source.fullName()))
               .minEpochsToRetain(session.sessionState().conf().minBatchesToRetain())
               .resumedEpoch(firstEpoch)
+              .endedByDrain(source.isUnbounded())
               .build());
     }
     return registrations;

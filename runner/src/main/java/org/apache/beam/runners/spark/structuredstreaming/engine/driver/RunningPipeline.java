@@ -84,6 +84,14 @@ public abstract class RunningPipeline {
   public abstract void stop();
 
   /**
+   * Lets the pipeline take in nothing more and end when all that it has taken in is processed. Returns
+   * at once.
+   *
+   * @throws UnsupportedOperationException if it is run as batch
+   */
+  public abstract void drain();
+
+  /**
    * Waits for the pipeline's end.
    *
    * @param limit how long at most, null for ever

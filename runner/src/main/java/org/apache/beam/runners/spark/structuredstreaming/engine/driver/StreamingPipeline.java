@@ -37,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * failed and decides the end:
  *
  * <ul>
- *   <li>DONE: every source and step has come to the end of time, and that epoch is committed;
+ *   <li>DONE: every source and step has come to the end of time, of itself or by {@link #drain}, and
+ *       that epoch is committed;
  *   <li>CANCELLED: {@link #stop} was called, and the epoch that was running is committed;
  *   <li>FAILED: the query failed more than {@code maxRestarts} times in a row, as {@link FailureCount}
  *       counts, or once if a source has no mark to go on from ({@link UnmarkedSources}).
@@ -57,6 +58,7 @@ public final class StreamingPipeline extends RunningPipeline {
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private final UnmarkedSources unmarked;
   private CheckpointDirectory.Claim claim;
+  private Drain drain;
   private volatile QueryStart current;
   private volatile StreamingQueryProgress progressOfEarlierStart;
 
@@ -163,6 +165,13 @@ public final class StreamingPipeline extends RunningPipeline {
     current.control().stop();
   }
 
+  /** See {@link Drain}. Asked for again, or of a pipeline that has ended, it changes nothing. */
+  @Override
+  public void drain() {
+    drain.request();
+    current.control().drainRequested();
+  }
+
   private static String temporaryDirectory(
       SparkSession session, SparkStructuredStreamingPipelineOptions options) {
     SparkSessions.requireLocal(session.sparkContext().master());
@@ -184,7 +193,17 @@ public final class StreamingPipeline extends RunningPipeline {
         options().getParallelism() > 0
             ? options().getParallelism()
             : session().sparkContext().defaultParallelism();
+    if (options().isDrain() && !checkpoint.isClaimed()) {
+      throw new IllegalStateException(
+          "--drain=true, but no pipeline has been started with the checkpoint directory "
+              + checkpoint.location() + ": there is nothing to drain. Set --checkpointDir to that of"
+              + " the pipeline to drain, or leave --drain out.");
+    }
     claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session());
+    drain = Drain.of(checkpoint, claim.firstEpoch());
+    if (options().isDrain()) {
+      drain.request();
+    }
     if (options().getParallelism() > 0 && claim.parallelism() != options().getParallelism()) {
       LOG.warn(
           "Pipeline {} goes on with the parallelism of its checkpoint, {}; --parallelism={} is ignored",
@@ -218,7 +237,8 @@ public final class StreamingPipeline extends RunningPipeline {
   }
 
   private QueryStart startQuery() {
-    return QueryStart.start(session(), plan, options(), checkpoint, claim, progress, metrics());
+    return QueryStart.start(
+        session(), plan, options(), checkpoint, claim, drain, progress, metrics());
   }
 
   /** Follows the query through its restarts. */
@@ -256,6 +276,8 @@ public final class StreamingPipeline extends RunningPipeline {
         return State.CANCELLED;
       }
       current = startQuery();
+      // What was asked of the start before may not have come to this one.
+      current.control().drainRequested();
       if (isStopRequested()) {
         current.control().stop();
       }

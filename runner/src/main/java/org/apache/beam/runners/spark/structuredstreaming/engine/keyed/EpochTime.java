@@ -18,9 +18,10 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 /**
- * The processing time of an epoch, the same in all its tasks.
+ * The processing time of an epoch and whether the pipeline drains in it, the same in all its tasks.
  *
  * @param millis since the epoch of time
  * @param drivenByStreams whether the pipeline has TestStreams, whose events say what time it is
+ * @param draining whether nothing unbounded is to be begun any more
  */
-public record EpochTime(long millis, boolean drivenByStreams) {}
+public record EpochTime(long millis, boolean drivenByStreams, boolean draining) {}

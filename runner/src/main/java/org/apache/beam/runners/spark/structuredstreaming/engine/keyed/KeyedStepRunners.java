@@ -99,7 +99,7 @@ public final class KeyedStepRunners {
           stepRows,
           options,
           sideInputs,
-          time.millis(),
+          time,
           budget);
     }
     if (step instanceof StatefulParDoStep parDo) {

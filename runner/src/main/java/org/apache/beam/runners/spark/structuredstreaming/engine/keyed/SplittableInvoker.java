@@ -27,12 +27,16 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.DoFn.ProcessContinuation;
 import org.apache.beam.sdk.transforms.reflect.DoFnInvoker;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
+import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker.TruncateResult;
 import org.apache.beam.sdk.transforms.splittabledofn.WatermarkEstimator;
+import org.apache.beam.sdk.values.CausedByDrain;
 import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.TupleTag;
 import org.apache.beam.sdk.values.WindowedValue;
+import org.apache.beam.sdk.values.WindowedValues;
 import org.joda.time.Duration;
 
 /**
@@ -50,18 +54,25 @@ final class SplittableInvoker
   private final PipelineOptions options;
   private final TurnBudget budget;
   private final SideInputReader sideInputs;
+  private final boolean draining;
+  private boolean truncatesNext;
 
+  /**
+   * @param draining whether the DoFn is told that it is called because of a drain
+   */
   SplittableInvoker(
       SplittableParDoStep step,
       LiveDoFn liveDoFn,
       PipelineOptions options,
       TurnBudget budget,
-      SideInputReader sideInputs) {
+      SideInputReader sideInputs,
+      boolean draining) {
     this.step = step;
     this.liveDoFn = liveDoFn;
     this.options = options;
     this.budget = budget;
     this.sideInputs = sideInputs;
+    this.draining = draining;
   }
 
   private static ScheduledExecutorService clock() {
@@ -77,9 +88,63 @@ final class SplittableInvoker
     return executor;
   }
 
+  /** Lets the next call truncate its restriction before it processes what is left of it. */
+  void truncateNext() {
+    truncatesNext = true;
+  }
+
   @Override
-  @SuppressWarnings("unchecked") // elements are untyped between steps
   public Result invokeProcessElement(
+      DoFnInvoker<Object, Object> invoker,
+      WindowedValue<Object> element,
+      RestrictionTracker<Object, Object> tracker,
+      WatermarkEstimator<Object> watermarkEstimator,
+      Map<String, PCollectionView<?>> sideInputMapping) {
+    RestrictionTracker<Object, Object> left = tracker;
+    if (truncatesNext) {
+      truncatesNext = false;
+      left = truncated(invoker, element, tracker, sideInputMapping);
+      if (left == null) {
+        return new Result(null, ProcessContinuation.stop(), null, null);
+      }
+    }
+    return process(
+        invoker,
+        draining ? causedByDrain(element) : element,
+        left,
+        watermarkEstimator,
+        sideInputMapping);
+  }
+
+  /** A tracker of what is left of a restriction, null if that is nothing. */
+  private RestrictionTracker<Object, Object> truncated(
+      DoFnInvoker<Object, Object> invoker,
+      WindowedValue<Object> element,
+      RestrictionTracker<Object, Object> tracker,
+      Map<String, PCollectionView<?>> sideInputMapping) {
+    RestrictionArguments<Object, Object> arguments =
+        new RestrictionArguments<>(
+            step.fullName(), element, options, sideInputs, sideInputMapping);
+    TruncateResult<Object> truncated =
+        invoker.invokeTruncateRestriction(arguments.about(tracker));
+    return truncated == null || truncated.getTruncatedRestriction() == null
+        ? null
+        : arguments.newTracker(invoker, truncated.getTruncatedRestriction());
+  }
+
+  private static WindowedValue<Object> causedByDrain(WindowedValue<Object> element) {
+    return WindowedValues.of(
+        element.getValue(),
+        element.getTimestamp(),
+        element.getWindows(),
+        element.getPaneInfo(),
+        element.getRecordId(),
+        element.getRecordOffset(),
+        CausedByDrain.CAUSED_BY_DRAIN);
+  }
+
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  private Result process(
       DoFnInvoker<Object, Object> invoker,
       WindowedValue<Object> element,
       RestrictionTracker<Object, Object> tracker,

@@ -76,6 +76,11 @@ import org.joda.time.Instant;
  * timestamp. While there is anything left, {@code out} stays before the end of time, whatever the
  * estimators say: the pipeline is not at its end. Elements are never too late for a splittable DoFn.
  *
+ * <p>In an epoch that drains, every element that comes is truncated before its first turn, and so is
+ * what was left of any before its next one, once, whatever delay it was to be resumed after. A rest
+ * that was truncated is told from one that was not by the kind of its timer: synchronized processing
+ * time, which here is the same clock. What is left of it goes on like any other.
+ *
  * <p>With side inputs, an element waits for its first turn as {@link WaitingElements} says, and the
  * views keep what it may read until it is finished.
  */
@@ -84,13 +89,20 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
   private static final byte UNFINISHED = StepWatermarks.engineKind(1);
   private static final byte UNFINISHED_BUCKETS = StepWatermarks.engineKind(2);
   private static final int MAX_LIVE_KEYS = 10_000;
-  private static final long BEFORE_THE_END = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis() - 1;
+  private static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
+  private static final long BEFORE_THE_END = END_OF_TIME - 1;
+
+  /** Of the timers of rests that were not truncated, and of those that were. */
+  private static final TimeDomain WHOLE = TimeDomain.PROCESSING_TIME;
+
+  private static final TimeDomain TRUNCATED = TimeDomain.SYNCHRONIZED_PROCESSING_TIME;
 
   private final StepStateContext<byte[]> state;
   private final Coder<byte[]> keyCoder;
   private final Coder<Object> valueCoder;
   private final Coder<BoundedWindow> windowCoder;
   private final TurnBudget budget;
+  private final boolean draining;
   private final ResumeTimer resumeTimer;
   private final SideInputReader sideInputReader;
   private final SplittableInvoker invoker;
@@ -122,10 +134,11 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       StepRows rows,
       PipelineOptions options,
       SideInputs sideInputs,
-      long processingTimeMillis,
+      EpochTime time,
       TurnBudget budget) {
-    super(step, doFn, container, rows, sideInputs, WATERMARKS, processingTimeMillis);
+    super(step, doFn, container, rows, sideInputs, WATERMARKS, time.millis());
     this.budget = budget;
+    this.draining = time.draining();
     this.keyCoder = (Coder<byte[]>) step.keyCoder();
     this.valueCoder = (Coder<Object>) step.valueCoder();
     this.windowCoder = step.input().windowCoder();
@@ -141,7 +154,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       this.sideInputReader = sideInputs();
       sideInputs().addConsumer(unfinishedEnds::earliest);
     }
-    this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader);
+    this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader, draining);
   }
 
   @Override
@@ -180,7 +193,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     }
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
     setTimers(polls);
-    boolean unfinished = state.timers().earliestDue(TimeDomain.PROCESSING_TIME) != Long.MAX_VALUE;
+    boolean unfinished = DueTimers.earliestByProcessingTime(state.timers()) != Long.MAX_VALUE;
     long hold = state.holds().earliest();
     return unfinished ? Math.min(hold, BEFORE_THE_END) : hold;
   }
@@ -203,6 +216,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     boolean left =
         takeTurn(
             keyBytes,
+            draining,
             KeyedWorkItems.elementsWorkItem(
                 current.key(), List.of(element.withValue(pair.getValue()))));
     if (left && unfinishedEnds != null) {
@@ -219,13 +233,17 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     if (fired && budget.isSpent()) {
       return false;
     }
-    FiredTimer due = state.nextDue(TimeDomain.PROCESSING_TIME, watermarks().processingTime());
+    FiredTimer due = state.nextDue(WHOLE, draining ? END_OF_TIME : watermarks().processingTime());
+    boolean truncates = draining && due != null;
+    if (due == null) {
+      due = state.nextDue(TRUNCATED, watermarks().processingTime());
+    }
     if (due == null) {
       return false;
     }
     fired = true;
     current = state.forKey(due.key());
-    boolean left = takeTurn(due.key(), resumption(due.timer()));
+    boolean left = takeTurn(due.key(), truncates, resumption(due.timer()));
     if (!left && unfinishedEnds != null) {
       unfinishedEnds.release(
           endMillis(((WindowNamespace<?>) due.timer().getNamespace()).getWindow()));
@@ -239,8 +257,11 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
 
   /** Whether there is anything left behind the turn. */
   private boolean takeTurn(
-      byte[] keyBytes, KeyedWorkItem<byte[], KV<Object, Object>> first) {
+      byte[] keyBytes, boolean truncates, KeyedWorkItem<byte[], KV<Object, Object>> first) {
     budget.start();
+    if (truncates) {
+      invoker.truncateNext();
+    }
     call(first);
     while (true) {
       long outputs = doFn().takeOutputs();
@@ -251,7 +272,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
         return false;
       }
       if (next.getTimestamp().getMillis() > watermarks().processingTime()) {
-        state.timers().set(keyBytes, next);
+        state.timers().set(keyBytes, resumingAt(next.getTimestamp(), next));
         return true;
       }
       if (outputs == 0 || budget.isSpent()) {
@@ -264,9 +285,12 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
   }
 
   private TimerData dueInAnyLaterEpoch(TimerData timer) {
-    Instant before = Instant.ofEpochMilli(watermarks().processingTime() - 1);
-    return TimerData.of(
-        timer.getNamespace(), before, before, TimeDomain.PROCESSING_TIME, CausedByDrain.NORMAL);
+    return resumingAt(Instant.ofEpochMilli(watermarks().processingTime() - 1), timer);
+  }
+
+  private TimerData resumingAt(Instant time, TimerData timer) {
+    TimeDomain domain = draining ? TRUNCATED : WHOLE;
+    return TimerData.of(timer.getNamespace(), time, time, domain, CausedByDrain.NORMAL);
   }
 
   private void call(KeyedWorkItem<byte[], KV<Object, Object>> item) {
@@ -304,6 +328,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
 
   private boolean isAnyDue() {
     long now = watermarks().processingTime();
-    return state.timers().firstDue(TimeDomain.PROCESSING_TIME, now) != Long.MAX_VALUE;
+    return state.timers().firstDue(WHOLE, draining ? END_OF_TIME : now) != Long.MAX_VALUE
+        || state.timers().firstDue(TRUNCATED, now) != Long.MAX_VALUE;
   }
 }

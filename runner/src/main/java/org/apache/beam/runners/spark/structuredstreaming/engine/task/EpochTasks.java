@@ -32,6 +32,7 @@ public final class EpochTasks implements LevelTasks {
   private final long epoch;
   private final UUID queryRunId;
   private final long processingTimeMillis;
+  private final boolean draining;
   private final Set<Long> usedAttempts;
   private final int parallelism;
   private final String stateLocation;
@@ -39,6 +40,7 @@ public final class EpochTasks implements LevelTasks {
   /**
    * @param queryRunId of the query's current start
    * @param processingTimeMillis what the epoch's processing time is, the same for all its tasks
+   * @param draining whether the pipeline drains in the epoch
    * @param usedAttempts of the epochs before, the task attempts whose callbacks are to run
    */
   public EpochTasks(
@@ -47,12 +49,14 @@ public final class EpochTasks implements LevelTasks {
       long epoch,
       UUID queryRunId,
       long processingTimeMillis,
+      boolean draining,
       Set<Long> usedAttempts) {
     this.setup = setup;
     this.reports = reports;
     this.epoch = epoch;
     this.queryRunId = queryRunId;
     this.processingTimeMillis = processingTimeMillis;
+    this.draining = draining;
     this.usedAttempts = Set.copyOf(usedAttempts);
     this.parallelism = setup.value().parallelism();
     this.stateLocation = setup.value().stateLocation();
@@ -99,6 +103,6 @@ public final class EpochTasks implements LevelTasks {
   }
 
   private TaskAddress address(int level, int partition) {
-    return new TaskAddress(epoch, level, partition, queryRunId, processingTimeMillis);
+    return new TaskAddress(epoch, level, partition, queryRunId, processingTimeMillis, draining);
   }
 }

@@ -137,7 +137,8 @@ final class KeyedTask extends LevelTask {
 
   private void open() {
     boolean drivenByStreams = !runtime().plan().testStreams().isEmpty();
-    EpochTime time = new EpochTime(address().processingTimeMillis(), drivenByStreams);
+    EpochTime time =
+        new EpochTime(address().processingTimeMillis(), drivenByStreams, address().draining());
     SideInputs sideInputs = new SideInputs(runtime().materializedViews());
     for (Step root : level.roots()) {
       KeyedStepRunner runner =

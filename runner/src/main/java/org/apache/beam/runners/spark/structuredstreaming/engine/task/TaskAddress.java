@@ -27,7 +27,13 @@ import java.util.UUID;
  * @param partition of the level; on level 0 a number over the splits of all sources
  * @param queryRunId of the query's current start
  * @param processingTimeMillis the epoch's processing time
+ * @param draining whether the pipeline drains in the epoch
  */
 public record TaskAddress(
-    long epoch, int level, int partition, UUID queryRunId, long processingTimeMillis)
+    long epoch,
+    int level,
+    int partition,
+    UUID queryRunId,
+    long processingTimeMillis,
+    boolean draining)
     implements Serializable {}

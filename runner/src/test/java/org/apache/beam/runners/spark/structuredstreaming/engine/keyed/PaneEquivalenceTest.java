@@ -250,7 +250,8 @@ class PaneEquivalenceTest {
       KeyedStepRunner runner =
           fast
               ? KeyedStepRunners.windowMajor(step, output, container, rows, 0)
-              : new ReduceFnStepRunner(step, output, container, rows, OPTIONS, new EpochTime(0, false));
+              : new ReduceFnStepRunner(
+                  step, output, container, rows, OPTIONS, new EpochTime(0, false, false));
       RecordInput record = new RecordInput(1);
       for (Block block : blocks) {
         record.reset(block);

@@ -37,7 +37,7 @@ class BundleCallbacksTest {
   private final List<String> called = new ArrayList<>();
 
   private static TaskAddress task(long epoch, int level, int partition) {
-    return new TaskAddress(epoch, level, partition, new UUID(0, 0), 0);
+    return new TaskAddress(epoch, level, partition, new UUID(0, 0), 0, false);
   }
 
   /** The task attempts with these ids were used. */
