@@ -23,6 +23,7 @@ import java.util.function.ToLongFunction;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.metrics.source.Source;
@@ -35,7 +36,7 @@ import org.apache.spark.metrics.source.Source;
  *   <li>{@code epoch}: the last one that has ended, -1 if none has;
  *   <li>{@code source.<full name>.} with rows, watermarkMillis, backlogBytes (-1: unknown);
  *   <li>{@code step.<full name>.} with inputWatermarkMillis, outputWatermarkMillis, rowsIn, rowsOut,
- *       lateRows, stateRows, stateBytes, timeMillis.
+ *       lateRows, stateRows, stateBytes, timeMillis; of a splittable DoFn backlog (-1: unknown).
  * </ul>
  *
  * <p>All are of the last epoch, and null before the first. Dots in names become underscores, as dots
@@ -66,6 +67,9 @@ final class PipelineGauges implements Source {
         ofStep(step, "stateRows", StepProgress::stateRows);
         ofStep(step, "stateBytes", StepProgress::stateBytes);
         ofStep(step, "timeMillis", StepProgress::timeMillis);
+      }
+      if (step instanceof SplittableParDoStep) {
+        ofStep(step, "backlog", StepProgress::backlog);
       }
     }
   }

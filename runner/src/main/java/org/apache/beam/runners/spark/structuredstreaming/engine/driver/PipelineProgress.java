@@ -132,6 +132,9 @@ public final class PipelineProgress {
       metrics.put(prefix + "lateRows", Long.toString(step.lateRows()));
       metrics.put(prefix + "stateRows", Long.toString(step.stateRows()));
       metrics.put(prefix + "stateBytes", Long.toString(step.stateBytes()));
+      if (step.backlog() >= 0) {
+        metrics.put(prefix + "backlog", Long.toString(step.backlog()));
+      }
       metrics.put(prefix + "timeMillis", Long.toString(step.timeMillis()));
     }
     return metrics;

@@ -30,6 +30,8 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatis
  * @param lateRows elements dropped, per window, because the window had expired
  * @param stateRows state rows at the epoch's end
  * @param stateBytes bytes of their keys and values
+ * @param backlog size of what is left of the restrictions of a splittable DoFn, in the units of its
+ *     {@code @GetSize} or of its tracker's progress; -1 of any other step, or where no partition knows it
  * @param timeMillis time spent, added up over the partitions
  */
 public record StepProgress(
@@ -41,6 +43,7 @@ public record StepProgress(
     long lateRows,
     long stateRows,
     long stateBytes,
+    long backlog,
     long timeMillis) {
 
   static StepProgress of(String fullName, List<StepStatistics> partitions) {
@@ -53,7 +56,17 @@ public record StepProgress(
         partitions.stream().mapToLong(StepStatistics::lateRows).sum(),
         partitions.stream().mapToLong(StepStatistics::stateRows).sum(),
         partitions.stream().mapToLong(StepStatistics::stateBytes).sum(),
+        backlog(partitions),
         TimeUnit.NANOSECONDS.toMillis(
             partitions.stream().mapToLong(StepStatistics::nanos).sum()));
+  }
+
+  /** A partition that has never had a rest may not know whether it would know the size of one. */
+  private static long backlog(List<StepStatistics> partitions) {
+    return partitions.stream()
+        .mapToLong(StepStatistics::backlog)
+        .filter(size -> size >= 0)
+        .reduce((one, other) -> one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other)
+        .orElse(-1);
   }
 }

@@ -64,9 +64,14 @@ final class RestrictionArguments<InputT, OutputT> extends BaseArgumentProvider<I
   }
 
   /** Lets the calls that follow be about what a tracker has. */
-  RestrictionArguments<InputT, OutputT> about(RestrictionTracker<?, ?> ofRestriction) {
+  RestrictionArguments<InputT, OutputT> aboutTracker(RestrictionTracker<?, ?> ofRestriction) {
     tracker = ofRestriction;
-    restriction = ofRestriction.currentRestriction();
+    return about(ofRestriction.currentRestriction());
+  }
+
+  /** Lets the calls that follow be about a restriction; the tracker stays what it is. */
+  RestrictionArguments<InputT, OutputT> about(Object ofRestriction) {
+    restriction = ofRestriction;
     return this;
   }
 

@@ -25,11 +25,14 @@ import org.apache.beam.runners.core.SideInputReader;
 import org.apache.beam.runners.core.SplittableProcessElementInvoker;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LiveDoFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableProcessFn;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.DoFn.ProcessContinuation;
 import org.apache.beam.sdk.transforms.reflect.DoFnInvoker;
+import org.apache.beam.sdk.transforms.reflect.DoFnSignatures;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
+import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker.HasProgress;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker.TruncateResult;
 import org.apache.beam.sdk.transforms.splittabledofn.WatermarkEstimator;
 import org.apache.beam.sdk.values.CausedByDrain;
@@ -55,7 +58,15 @@ final class SplittableInvoker
   private final TurnBudget budget;
   private final SideInputReader sideInputs;
   private final boolean draining;
+  private final boolean givesSizes;
   private boolean truncatesNext;
+  private Rest rest;
+
+  /** What a call has left to do. */
+  private record Rest(
+      DoFnInvoker<Object, Object> invoker,
+      RestrictionArguments<Object, Object> arguments,
+      Object restriction) {}
 
   /**
    * @param draining whether the DoFn is told that it is called because of a drain
@@ -73,6 +84,8 @@ final class SplittableInvoker
     this.budget = budget;
     this.sideInputs = sideInputs;
     this.draining = draining;
+    DoFn<?, ?> doFn = ((SplittableProcessFn<?, ?, ?, ?, ?>) (DoFn<?, ?>) step.spec().doFn()).getFn();
+    this.givesSizes = DoFnSignatures.signatureForDoFn(doFn).getSize() != null;
   }
 
   private static ScheduledExecutorService clock() {
@@ -93,6 +106,31 @@ final class SplittableInvoker
     truncatesNext = true;
   }
 
+  /** Whether the DoFn has a {@code @GetSize}. */
+  boolean givesSizes() {
+    return givesSizes;
+  }
+
+  /**
+   * The size of what the last call has left, which has left something: by the DoFn's {@code @GetSize},
+   * else by the progress of its tracker.
+   *
+   * @return a whole number of at least 0, or {@link RestBacklog#UNKNOWN} if the DoFn has neither
+   * @throws IllegalStateException if the DoFn gives something else
+   */
+  long sizeOfRest() {
+    if (!givesSizes
+        && !(rest.arguments().newTracker(rest.invoker(), rest.restriction()) instanceof HasProgress)) {
+      return RestBacklog.UNKNOWN;
+    }
+    double size = rest.invoker().invokeGetSize(rest.arguments().about(rest.restriction()));
+    if (!(size >= 0)) {
+      throw new IllegalStateException(
+          step.fullName() + ": the size of a restriction is " + size + ", it must be at least 0");
+    }
+    return Math.round(size);
+  }
+
   @Override
   public Result invokeProcessElement(
       DoFnInvoker<Object, Object> invoker,
@@ -101,32 +139,34 @@ final class SplittableInvoker
       WatermarkEstimator<Object> watermarkEstimator,
       Map<String, PCollectionView<?>> sideInputMapping) {
     RestrictionTracker<Object, Object> left = tracker;
+    RestrictionArguments<Object, Object> arguments =
+        new RestrictionArguments<>(
+            step.fullName(), element, options, sideInputs, sideInputMapping);
     if (truncatesNext) {
       truncatesNext = false;
-      left = truncated(invoker, element, tracker, sideInputMapping);
+      left = truncated(invoker, arguments, tracker);
       if (left == null) {
         return new Result(null, ProcessContinuation.stop(), null, null);
       }
     }
-    return process(
-        invoker,
-        draining ? causedByDrain(element) : element,
-        left,
-        watermarkEstimator,
-        sideInputMapping);
+    Result result =
+        process(
+            invoker,
+            draining ? causedByDrain(element) : element,
+            left,
+            watermarkEstimator,
+            sideInputMapping);
+    rest = new Rest(invoker, arguments, result.getResidualRestriction());
+    return result;
   }
 
   /** A tracker of what is left of a restriction, null if that is nothing. */
-  private RestrictionTracker<Object, Object> truncated(
+  private static RestrictionTracker<Object, Object> truncated(
       DoFnInvoker<Object, Object> invoker,
-      WindowedValue<Object> element,
-      RestrictionTracker<Object, Object> tracker,
-      Map<String, PCollectionView<?>> sideInputMapping) {
-    RestrictionArguments<Object, Object> arguments =
-        new RestrictionArguments<>(
-            step.fullName(), element, options, sideInputs, sideInputMapping);
+      RestrictionArguments<Object, Object> arguments,
+      RestrictionTracker<Object, Object> tracker) {
     TruncateResult<Object> truncated =
-        invoker.invokeTruncateRestriction(arguments.about(tracker));
+        invoker.invokeTruncateRestriction(arguments.aboutTracker(tracker));
     return truncated == null || truncated.getTruncatedRestriction() == null
         ? null
         : arguments.newTracker(invoker, truncated.getTruncatedRestriction());

@@ -81,6 +81,9 @@ import org.joda.time.Instant;
  * that was truncated is told from one that was not by the kind of its timer: synchronized processing
  * time, which here is the same clock. What is left of it goes on like any other.
  *
+ * <p>What is left of each element at the end of its turn has a size, if the DoFn gives one: see {@link
+ * RestBacklog}. Elements that wait for their first turn have none.
+ *
  * <p>With side inputs, an element waits for its first turn as {@link WaitingElements} says, and the
  * views keep what it may read until it is finished.
  */
@@ -88,6 +91,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(0);
   private static final byte UNFINISHED = StepWatermarks.engineKind(1);
   private static final byte UNFINISHED_BUCKETS = StepWatermarks.engineKind(2);
+  private static final byte BACKLOG = StepWatermarks.engineKind(3);
   private static final int MAX_LIVE_KEYS = 10_000;
   private static final long END_OF_TIME = BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis();
   private static final long BEFORE_THE_END = END_OF_TIME - 1;
@@ -106,6 +110,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
   private final ResumeTimer resumeTimer;
   private final SideInputReader sideInputReader;
   private final SplittableInvoker invoker;
+  private final RestBacklog backlog;
   // The ends of the windows of elements that are not finished; null if the step reads no side inputs.
   private final HoldIndex unfinishedEnds;
   private final ByteInput input = new ByteInput();
@@ -155,6 +160,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       sideInputs().addConsumer(unfinishedEnds::earliest);
     }
     this.invoker = new SplittableInvoker(step, doFn, options, budget, sideInputReader, draining);
+    this.backlog = new RestBacklog(rows, BACKLOG, invoker.givesSizes());
   }
 
   @Override
@@ -192,6 +198,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       statistics().setPending();
     }
     statistics().setEarliestProcessingTimer(DueTimers.earliestByProcessingTime(state.timers()));
+    statistics().setBacklog(backlog.total());
     setTimers(polls);
     boolean unfinished = DueTimers.earliestByProcessingTime(state.timers()) != Long.MAX_VALUE;
     long hold = state.holds().earliest();
@@ -203,6 +210,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     if (unfinishedEnds != null) {
       unfinishedEnds.flush();
     }
+    backlog.flush();
     state.flush();
   }
 
@@ -243,6 +251,7 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
     }
     fired = true;
     current = state.forKey(due.key());
+    backlog.take(current.stateInternals(), due.timer().getNamespace());
     boolean left = takeTurn(due.key(), truncates, resumption(due.timer()));
     if (!left && unfinishedEnds != null) {
       unfinishedEnds.release(
@@ -273,11 +282,13 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       }
       if (next.getTimestamp().getMillis() > watermarks().processingTime()) {
         state.timers().set(keyBytes, resumingAt(next.getTimestamp(), next));
+        backlog.leave(current.stateInternals(), next.getNamespace(), sizeOfRest());
         return true;
       }
       if (outputs == 0 || budget.isSpent()) {
         (outputs == 0 ? polls : resumptions)
             .add(new Resumption(keyBytes, dueInAnyLaterEpoch(next)));
+        backlog.leave(current.stateInternals(), next.getNamespace(), sizeOfRest());
         return true;
       }
       call(resumption(next));
@@ -300,6 +311,18 @@ final class SplittableParDoRunner extends KeyedParDoRunner {
       doFn().runner().processElement(WindowedValues.valueInGlobalWindow(item));
     } catch (UserCodeException e) {
       throw doFn().failure("processing an element and its restriction", e);
+    } finally {
+      doFn().leave(outer);
+    }
+  }
+
+  private long sizeOfRest() {
+    MetricsContainer outer = doFn().enter();
+    try {
+      return invoker.sizeOfRest();
+    } catch (RuntimeException e) {
+      throw doFn().failure(
+          "asking for the size of what is left of a restriction", UserCodeException.wrap(e));
     } finally {
       doFn().leave(outer);
     }

@@ -32,6 +32,7 @@ public final class StepStatistics implements Serializable {
   private long nanos;
   private long earliestProcessingTimerMillis = Long.MAX_VALUE;
   private boolean pending;
+  private long backlog = RestBacklog.UNKNOWN;
 
   StepStatistics(int stepIndex) {
     this.stepIndex = stepIndex;
@@ -71,6 +72,15 @@ public final class StepStatistics implements Serializable {
    */
   void setEarliestProcessingTimer(long millis) {
     earliestProcessingTimerMillis = millis;
+  }
+
+  /**
+   * Says how much the step has left to do.
+   *
+   * @param size in the units of its DoFn, {@link RestBacklog#UNKNOWN} if it is not known
+   */
+  void setBacklog(long size) {
+    backlog = size;
   }
 
   /** Says that the step has something to do in the next epoch, whatever time that has. */
@@ -131,6 +141,11 @@ public final class StepStatistics implements Serializable {
   /** Whether the step has something to do in the next epoch, whatever its processing time. */
   public boolean hasPending() {
     return pending;
+  }
+
+  /** Size of what is left of the restrictions of a splittable DoFn; -1 of any other, and if unknown. */
+  public long backlog() {
+    return backlog;
   }
 
   /** Time spent in the step's own work and in what is fused behind it. */
