@@ -89,6 +89,7 @@ final class GroupSorter {
         record.size(),
         hash.of(root, identity.array(), identity.size()),
         false);
+    record.reset();
   }
 
   /** Writes what is in memory to disk, as Spark has it done when memory is short. */

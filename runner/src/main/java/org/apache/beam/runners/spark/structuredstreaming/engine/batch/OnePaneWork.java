@@ -112,6 +112,8 @@ abstract class OnePaneWork implements RootWork {
       identity.write(window);
       sorter.insert(root, identity, body);
     }
+    identity.reset();
+    body.reset();
     bytes.seek(bytes.position() + valueLength);
   }
 

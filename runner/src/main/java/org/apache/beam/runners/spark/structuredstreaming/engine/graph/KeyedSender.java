@@ -86,5 +86,8 @@ abstract class KeyedSender extends EdgeSender {
     }
     bytes.writeSized(value);
     buffer.end();
+    // Not kept until the next element comes, which may be much later.
+    key.reset();
+    value.reset();
   }
 }

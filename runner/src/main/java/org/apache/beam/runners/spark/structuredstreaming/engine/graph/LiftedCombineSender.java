@@ -124,6 +124,9 @@ final class LiftedCombineSender extends EdgeSender {
       buffer.writeWindow(edgeIndex(), window, windowCoder);
       bytes.writeSized(accumulator);
       buffer.end();
+      // Not kept until the next element comes, which may be much later.
+      key.reset();
+      accumulator.reset();
     } catch (IOException | RuntimeException e) {
       throw failure("encoding an accumulator with " + accumulatorCoder, e);
     }

@@ -68,6 +68,8 @@ final class RedistributeSender extends EdgeSender {
     }
     key.reset();
     keyCoder.encode(((KV<?, ?>) element.getValue()).getKey(), key);
-    return channel().bufferOfKey(key.array(), key.size());
+    PartitionBuffer buffer = channel().bufferOfKey(key.array(), key.size());
+    key.reset();
+    return buffer;
   }
 }

@@ -317,6 +317,7 @@ final class WindowMajorRunner<E extends PaneEntry> extends KeyedStepRunner {
       }
       panes.store(window, entry, rowOutput);
       rows.put(window.panesPrefix(), entry.key(), rowOutput.toByteArray());
+      rowOutput.reset();
     } catch (IOException | RuntimeException e) {
       throw failure("writing the state of window " + window.window(), e);
     }

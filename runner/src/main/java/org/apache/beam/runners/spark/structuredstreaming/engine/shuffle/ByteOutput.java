@@ -30,6 +30,9 @@ public final class ByteOutput extends OutputStream {
   /** The largest array that every JVM can allocate. */
   private static final int MAX_CAPACITY = Integer.MAX_VALUE - 8;
 
+  private static final int MAX_KEPT_BYTES = 1 << 20;
+  private static final int USUAL_BYTES = 256;
+
   private byte[] bytes;
   private int size;
 
@@ -104,9 +107,12 @@ public final class ByteOutput extends OutputStream {
     return size;
   }
 
-  /** Forgets the content, keeps the array. */
+  /** Forgets the content; keeps the array, unless something very large has passed. */
   public void reset() {
     size = 0;
+    if (bytes.length > MAX_KEPT_BYTES) {
+      bytes = new byte[USUAL_BYTES];
+    }
   }
 
   /** Gives the backing array away and goes on with {@code replacement}, empty. */

@@ -27,11 +27,14 @@ import java.util.Arrays;
  * bytes they hold. Not thread-safe.
  */
 public final class ByteWriter extends OutputStream {
+  private static final int USUAL_BYTES = 64;
+  private static final int MAX_KEPT_BYTES = 1 << 20;
+
   private byte[] buffer;
   private int length;
 
   public ByteWriter() {
-    this(64);
+    this(USUAL_BYTES);
   }
 
   public ByteWriter(int initialCapacity) {
@@ -110,9 +113,12 @@ public final class ByteWriter extends OutputStream {
     return length;
   }
 
-  /** Forgets all bytes; keeps the memory. */
+  /** Forgets all bytes; keeps the memory, unless something very large has passed. */
   public ByteWriter reset() {
     length = 0;
+    if (buffer.length > MAX_KEPT_BYTES) {
+      buffer = new byte[USUAL_BYTES];
+    }
     return this;
   }
 

@@ -110,7 +110,10 @@ final class CellAddress {
   }
 
   <T> byte[] encode(Coder<T> coder, T value) {
-    return encodeToScratch(coder, value).toByteArray();
+    ByteWriter scratch = encodeToScratch(coder, value);
+    byte[] bytes = scratch.toByteArray();
+    scratch.reset();
+    return bytes;
   }
 
   /** The value's bytes, valid until the next call of this or {@link #encode} in the step. */

@@ -40,8 +40,9 @@ public final class StateStores {
       new StructType()
           .add("prefix", DataTypes.BinaryType, false)
           .add("suffix", DataTypes.BinaryType, false);
+  // Null says that the row lies in parts: see LargeRows.
   private static final StructType VALUE_SCHEMA =
-      new StructType().add("value", DataTypes.BinaryType, false);
+      new StructType().add("value", DataTypes.BinaryType, true);
   private static final int PREFIX_COLUMNS = 1;
 
   private StateStores() {}

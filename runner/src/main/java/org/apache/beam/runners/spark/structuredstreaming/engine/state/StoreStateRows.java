@@ -36,6 +36,8 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
  *
  * <p>A scan is read to its end before its first row is returned: the heap store iterates over a set
  * that changes with the rows, and an iterator of RocksDB holds native memory until its end.
+ *
+ * <p>What is too large for one row of a store lies in several, see {@link LargeRows}.
  */
 public final class StoreStateRows implements StateRows {
   private static final int INITIAL_ROW_BYTES = 256;
@@ -44,6 +46,7 @@ public final class StoreStateRows implements StateRows {
   private final UnsafeRowWriter keyWriter = new UnsafeRowWriter(2, INITIAL_ROW_BYTES);
   private final UnsafeRowWriter prefixWriter = new UnsafeRowWriter(1, INITIAL_ROW_BYTES);
   private final UnsafeRowWriter valueWriter = new UnsafeRowWriter(1, INITIAL_ROW_BYTES);
+  private final LargeRows large = new LargeRows(this);
   private boolean closed;
 
   /**
@@ -58,36 +61,75 @@ public final class StoreStateRows implements StateRows {
   @Override
   public byte[] get(byte[] prefix, byte[] suffix) {
     checkOpen();
-    UnsafeRow value = store.get(row(keyWriter, prefix, suffix));
-    return value == null ? null : value.getBinary(0);
+    UnsafeRow value = stored(prefix, suffix);
+    if (value == null) {
+      return null;
+    }
+    return value.isNullAt(0) ? large.read(prefix, suffix).value() : value.getBinary(0);
   }
 
   @Override
   public void put(byte[] prefix, byte[] suffix, byte[] value) {
     checkOpen();
-    store.put(row(keyWriter, prefix, suffix), row(valueWriter, value));
+    large.forget(prefix, suffix);
+    write(prefix, suffix, value);
   }
 
   @Override
   public void insert(byte[] prefix, byte[] suffix, byte[] value) {
-    put(prefix, suffix, value);
+    checkOpen();
+    write(prefix, suffix, value);
+  }
+
+  private void write(byte[] prefix, byte[] suffix, byte[] value) {
+    if (LargeRows.isLarge(suffix, value)) {
+      large.write(prefix, suffix, value);
+    } else {
+      putStored(prefix, suffix, value);
+    }
   }
 
   @Override
   public void remove(byte[] prefix, byte[] suffix) {
     checkOpen();
-    store.remove(row(keyWriter, prefix, suffix));
+    large.forget(prefix, suffix);
+    removeStored(prefix, suffix);
+  }
+
+  /** The one row of the store under this key, valid until the next access; null if there is none. */
+  UnsafeRow stored(byte[] prefix, byte[] suffix) {
+    return store.get(storedKey(prefix, suffix));
+  }
+
+  /**
+   * Writes one row of the store.
+   *
+   * @param value null to say that suffix and value lie in parts
+   */
+  void putStored(byte[] prefix, byte[] suffix, byte[] value) {
+    valueWriter.reset();
+    valueWriter.zeroOutNullBytes();
+    if (value == null) {
+      valueWriter.setNullAt(0);
+    } else {
+      valueWriter.write(0, value);
+    }
+    store.put(storedKey(prefix, suffix), valueWriter.getRow());
+  }
+
+  void removeStored(byte[] prefix, byte[] suffix) {
+    store.remove(storedKey(prefix, suffix));
+  }
+
+  private UnsafeRow storedKey(byte[] prefix, byte[] suffix) {
+    return row(keyWriter, LargeRows.storedPrefix(prefix), LargeRows.storedSuffix(suffix));
   }
 
   @Override
   public Iterator<StateRow> scan(byte[] prefix) {
     checkOpen();
     List<StateRow> rows = new ArrayList<>();
-    scala.collection.Iterator<UnsafeRowPair> pairs = store.prefixScan(row(prefixWriter, prefix));
-    while (pairs.hasNext()) {
-      UnsafeRowPair pair = pairs.next();
-      rows.add(new StateRow(pair.key().getBinary(1), pair.value().getBinary(0)));
-    }
+    stream(prefix).forEachRemaining(rows::add);
     return rows.iterator();
   }
 
@@ -118,7 +160,8 @@ public final class StoreStateRows implements StateRows {
   }
 
   private Iterator<StateRow> stream(byte[] prefix) {
-    scala.collection.Iterator<UnsafeRowPair> pairs = store.prefixScan(row(prefixWriter, prefix));
+    scala.collection.Iterator<UnsafeRowPair> pairs =
+        store.prefixScan(row(prefixWriter, LargeRows.storedPrefix(prefix)));
     return new Iterator<>() {
       @Override
       public boolean hasNext() {
@@ -128,7 +171,10 @@ public final class StoreStateRows implements StateRows {
       @Override
       public StateRow next() {
         UnsafeRowPair pair = pairs.next();
-        return new StateRow(pair.key().getBinary(1), pair.value().getBinary(0));
+        byte[] suffix = pair.key().getBinary(1);
+        return pair.value().isNullAt(0)
+            ? large.read(prefix, suffix)
+            : new StateRow(suffix, pair.value().getBinary(0));
       }
     };
   }
@@ -147,6 +193,7 @@ public final class StoreStateRows implements StateRows {
    */
   public long commit() {
     checkOpen();
+    large.flush();
     long version = store.commit();
     closed = true;
     return version;

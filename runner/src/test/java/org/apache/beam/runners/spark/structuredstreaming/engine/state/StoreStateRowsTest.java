@@ -243,6 +243,52 @@ class StoreStateRowsTest {
         startsWith("executor_"));
   }
 
+  /** What is too large for one row is found again by every way of reading, and leaves nothing behind. */
+  @ParameterizedTest
+  @EnumSource
+  void largeKeysAndValuesAreWhatWasWrittenAndLeaveNothing(StoreKind provider) {
+    StateStoreFixture fixture = new StateStoreFixture(provider, directory);
+    String key = "k".repeat(LargeRows.KEY_BYTES + 1);
+    String otherKey = "k".repeat(LargeRows.KEY_BYTES) + "o";
+    String value = "v".repeat(2 * LargeRows.PART_BYTES - 3);
+    StoreStateRows rows = fixture.openRows();
+    for (String prefix : List.of("p", key)) {
+      rows.put(bytes(prefix), bytes(key), bytes("1"));
+      rows.insert(bytes(prefix), bytes(otherKey), bytes(value));
+      rows.put(bytes(prefix), bytes("s"), bytes(value + "2"));
+      rows.put(bytes(prefix), bytes("t"), bytes("3"));
+    }
+    fixture.commitRows();
+    fixture.restart();
+    Map<String, String> expected =
+        new HashMap<>(Map.of(key, "1", otherKey, value, "s", value + "2", "t", "3"));
+    StoreStateRows again = fixture.openRows();
+    for (String prefix : List.of("p", key)) {
+      assertThat(text(again.get(bytes(prefix), bytes(otherKey))), equalTo(value));
+      assertThat(scan(again, prefix), equalTo(expected));
+    }
+    assertThat(again.get(bytes("p"), bytes(key + "k")), nullValue());
+    // Large becomes small and small large, a large one is replaced by a shorter one or goes.
+    again.put(bytes("p"), bytes(otherKey), bytes("4"));
+    again.put(bytes("p"), bytes("s"), bytes("5"));
+    again.put(bytes("p"), bytes("t"), bytes(value));
+    again.put(bytes(key), bytes("s"), bytes("w".repeat(LargeRows.PART_BYTES + 1)));
+    again.remove(bytes(key), bytes(key));
+    fixture.commitRows();
+    StoreStateRows last = fixture.openRows();
+    expected.putAll(Map.of(otherKey, "4", "s", "5", "t", value));
+    assertThat(scan(last, "p"), equalTo(expected));
+    assertThat(
+        text(last.get(bytes(key), bytes("s"))), equalTo("w".repeat(LargeRows.PART_BYTES + 1)));
+    for (String prefix : List.of("p", key)) {
+      last.drain(bytes(prefix)).forEachRemaining(row -> {});
+      assertThat(scan(last, prefix), anEmptyMap());
+    }
+    fixture.commitRows();
+    // One row is left: that there is no large one.
+    assertThat(fixture.storedRows().toString(), fixture.storedRows().size(), is(1));
+  }
+
   static Map<String, String> scan(StateRows rows, String prefix) {
     Map<String, String> found = new HashMap<>();
     rows.forEach(bytes(prefix), row -> found.put(text(row.suffix()), text(row.value())));
