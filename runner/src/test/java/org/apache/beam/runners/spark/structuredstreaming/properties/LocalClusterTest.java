@@ -18,15 +18,22 @@
 package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
+import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
+import static org.hamcrest.Matchers.not;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.EpochLog;
+import org.apache.beam.runners.spark.structuredstreaming.testing.FailingLifecycleFn;
 import org.apache.beam.runners.spark.structuredstreaming.testing.LocalCluster;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorded;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
@@ -36,10 +43,17 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.SideInputPipeli
 import org.apache.beam.runners.spark.structuredstreaming.testing.SparkCounting;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
+import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.Pipeline.PipelineExecutionException;
 import org.apache.beam.sdk.PipelineResult.State;
+import org.apache.beam.sdk.transforms.Create;
+import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.values.KV;
 import org.apache.spark.SparkStatusTracker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Executors in processes of their own: nothing goes by static fields, and any of them may die. */
 class LocalClusterTest extends RestartTable {
@@ -143,6 +157,33 @@ class LocalClusterTest extends RestartTable {
       assertThat("attempts of the last level", counting.lastAttempt(epoch, 1), greaterThan(0));
     }
     pipeline.assertExact();
+  }
+
+  /** What Beam's ParDoLifecycleTest shows by static fields where the test's own JVM runs DoFns. */
+  @ParameterizedTest
+  @EnumSource
+  void everyInstanceIsTornDownAfterAFailure(FailingLifecycleFn.Call failing) throws IOException {
+    for (boolean stateful : new boolean[] {false, true}) {
+      Path instances = Files.createDirectory(directory.resolve("instances-" + stateful));
+      Pipeline pipeline =
+          Pipeline.create(
+              SPARK.options(
+                  "--checkpointDir=" + directory.resolve("checkpoint-" + stateful),
+                  "--maxRestarts=0"));
+      pipeline
+          .apply(Create.of(KV.of("a", 1L), KV.of("b", 2L), KV.of("c", 3L)))
+          .apply(ParDo.of(FailingLifecycleFn.of(instances, failing, stateful)));
+      PipelineExecutionException failure =
+          assertThrows(PipelineExecutionException.class, () -> pipeline.run().waitUntilFinish());
+      assertThat(
+          failure.getCause().getMessage(), containsString("fails on purpose in " + failing));
+      assertThat(FailingLifecycleFn.setUp(instances), not(empty()));
+      Await.until(
+          "the tear-down of all instances",
+          () ->
+              FailingLifecycleFn.tornDown(instances).equals(FailingLifecycleFn.setUp(instances)),
+          () -> FailingLifecycleFn.tornDown(instances));
+    }
   }
 
   private static void awaitExecutors(int count) {
