@@ -17,11 +17,13 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.examples;
 
+import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.joda.time.Instant;
 
-/** Checks the example's own arguments, so that a wrong one is said by its name and expected form. */
+/** Checks the examples' own arguments, so that a wrong one is said by its name and expected form. */
 final class ExampleArguments {
   /** Hundred years; windows that are longer make no sense, and much longer ones have no end. */
   private static final long MOST_WINDOW_SECONDS = 3_155_760_000L;
@@ -59,7 +61,19 @@ final class ExampleArguments {
           "lineIntervalMillis", Form.WHOLE,
           "linesPerSecond", Form.DECIMAL);
 
+  private static final String RUNNER = "--runner";
+
   private ExampleArguments() {}
+
+  /** The arguments, with this project's runner if they name none. */
+  static String[] withRunner(String... args) {
+    boolean runnerGiven =
+        Arrays.stream(args).anyMatch(arg -> arg.equals(RUNNER) || arg.startsWith(RUNNER + "="));
+    return runnerGiven
+        ? args
+        : Stream.concat(Stream.of(RUNNER + "=SparkStructuredStreamingRunner"), Arrays.stream(args))
+            .toArray(String[]::new);
+  }
 
   /**
    * Checks the form of numbers, before Beam reads them.

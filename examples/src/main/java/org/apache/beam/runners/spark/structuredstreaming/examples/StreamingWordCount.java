@@ -20,8 +20,6 @@ package org.apache.beam.runners.spark.structuredstreaming.examples;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
-import java.util.Arrays;
-import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.sdk.Pipeline;
@@ -43,8 +41,6 @@ import org.joda.time.Duration;
  * options: when it ends, the files are those of a run that nothing has interrupted.
  */
 public final class StreamingWordCount {
-  private static final String RUNNER = "--runner";
-
   private StreamingWordCount() {}
 
   /** Runs the example; see {@link StreamingWordCountOptions} for its arguments. */
@@ -113,15 +109,10 @@ public final class StreamingWordCount {
   private static StreamingWordCountOptions options(String... args) {
     ExampleArguments.checkForm(args);
     PipelineOptionsFactory.register(StreamingWordCountOptions.class);
-    boolean runnerGiven =
-        Arrays.stream(args).anyMatch(arg -> arg.equals(RUNNER) || arg.startsWith(RUNNER + "="));
-    String[] all =
-        runnerGiven
-            ? args
-            : Stream.concat(Stream.of(RUNNER + "=SparkStructuredStreamingRunner"), Arrays.stream(args))
-                .toArray(String[]::new);
     StreamingWordCountOptions options =
-        PipelineOptionsFactory.fromArgs(all).withValidation().as(StreamingWordCountOptions.class);
+        PipelineOptionsFactory.fromArgs(ExampleArguments.withRunner(args))
+            .withValidation()
+            .as(StreamingWordCountOptions.class);
     ExampleArguments.checkValues(options);
     return options;
   }
