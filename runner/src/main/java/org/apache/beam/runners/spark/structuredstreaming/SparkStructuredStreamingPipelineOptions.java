@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming;
 
 import org.apache.beam.sdk.options.ApplicationNameOptions;
 import org.apache.beam.sdk.options.Default;
+import org.apache.beam.sdk.options.DefaultValueFactory;
 import org.apache.beam.sdk.options.Description;
 import org.apache.beam.sdk.options.FileStagingOptions;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -163,4 +164,21 @@ public interface SparkStructuredStreamingPipelineOptions
   Long getRestartBackoffMillis();
 
   void setRestartBackoffMillis(Long millis);
+
+  @Description(
+      "Whether a batch pipeline keeps a line on standard error that says which of its steps are done"
+          + " and running. By default it does where this process has a terminal.")
+  @Default.InstanceFactory(OnTerminal.class)
+  boolean isProgress();
+
+  void setProgress(boolean progress);
+
+  /** Whether somebody can look at this process. */
+  class OnTerminal implements DefaultValueFactory<Boolean> {
+    @Override
+    @SuppressWarnings("SystemConsoleNull") // newer JDKs than 17 answer true: a line too many, no harm
+    public Boolean create(PipelineOptions options) {
+      return System.console() != null;
+    }
+  }
 }

@@ -19,7 +19,6 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.engine.batch.BatchTasks;
@@ -30,11 +29,12 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
-import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.spark.SparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.AccumulatorContext$;
 import org.slf4j.Logger;
@@ -57,6 +57,7 @@ import scala.reflect.ClassTag$;
  */
 public final class BatchPipeline extends RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
+  private static final String JOB_GROUP = "spark.jobGroup.id";
   private static final ClassTag<EngineSetup> SETUP = ClassTag$.MODULE$.apply(EngineSetup.class);
 
   private final Plan plan;
@@ -72,12 +73,14 @@ public final class BatchPipeline extends RunningPipeline {
   /** Starts a pipeline; it runs when this returns. After an exception nothing is left. */
   public static BatchPipeline start(Plan plan, SparkStructuredStreamingPipelineOptions options) {
     SparkSession session = SparkSessions.acquire(options);
+    BatchPipeline pipeline = new BatchPipeline(plan, options, session);
     try {
-      BatchPipeline pipeline = new BatchPipeline(plan, options, session);
       PipelineRegistry.claim(pipeline);
       pipeline.follow();
       return pipeline;
     } catch (RuntimeException | Error e) {
+      // Nothing to be let go of if the name was another's.
+      PipelineRegistry.release(pipeline);
       SparkSessions.release(session, options);
       throw e;
     }
@@ -181,26 +184,39 @@ public final class BatchPipeline extends RunningPipeline {
     LevelShuffles shuffles =
         new LevelShuffles(context, plan.levels().size(), tasks.parallelism());
     context.setJobGroup(runId.toString(), "Beam pipeline " + name(), true);
-    try {
+    CancelsLateJobs listener = new CancelsLateJobs();
+    context.addSparkListener(listener);
+    try (ProgressLine line = ProgressLine.of(options(), context, runId.toString(), name())) {
       for (Level level : plan.levels()) {
+        StepNames.nameStage(context, level);
         RDD<?> rdd =
             level.number() == 0
                 ? new ReadLevelRdd(context, splits, tasks)
                 : new LevelRdd(context, tasks, level.number(), shuffles.written());
-        rdd.setName(nameOf(level));
+        rdd.setName(StepNames.of(level));
         shuffles.add(rdd);
       }
-      if (stopped) {
-        throw new IllegalStateException("cancelled before its job was started");
-      }
+      StepNames.nameEnd(context, name());
+      line.start(plan.levels().size());
       shuffles.runAll();
     } finally {
       shuffles.remove();
+      context.removeSparkListener(listener);
+      context.clearCallSite();
       context.clearJobGroup();
     }
   }
 
-  private static String nameOf(Level level) {
-    return level.roots().stream().map(Step::fullName).collect(Collectors.joining(", "));
+  /**
+   * Cancels the job if it starts behind {@link #stop}, whose own cancellation then found none: {@code
+   * stopped} is set before that looks for jobs, and a job is among them before its start is told.
+   */
+  private final class CancelsLateJobs extends SparkListener {
+    @Override
+    public void onJobStart(SparkListenerJobStart start) {
+      if (stopped && runId.toString().equals(start.properties().getProperty(JOB_GROUP))) {
+        session().sparkContext().cancelJob(start.jobId());
+      }
+    }
   }
 }

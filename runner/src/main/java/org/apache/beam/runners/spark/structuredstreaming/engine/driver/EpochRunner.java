@@ -36,6 +36,7 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec;
 import org.apache.spark.sql.execution.streaming.IncrementalExecution;
 import org.apache.spark.sql.execution.streaming.OffsetSeqMetadata;
+import org.apache.spark.util.CallSite;
 import scala.Option;
 import scala.collection.JavaConverters;
 import scala.reflect.ClassTag;
@@ -90,8 +91,10 @@ final class EpochRunner {
     LevelShuffles shuffles =
         new LevelShuffles(
             session.sparkContext(), plan.levels().size(), setup.value().parallelism());
+    CallSite ofQuery = session.sparkContext().getCallSite();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {
+        StepNames.nameStage(session.sparkContext(), plan.levels().get(level));
         RDD<?> rdd =
             level == 0
                 ? new SourceLevelRdd(scans(execution.executedPlan()), tasks)
@@ -101,11 +104,13 @@ final class EpochRunner {
                     level,
                     shuffles.written(),
                     session.streams().stateStoreCoordinator());
-        rdd.setName("Beam level " + level);
+        rdd.setName(StepNames.of(plan.levels().get(level)));
         shuffles.add(rdd);
       }
+      StepNames.nameEnd(session.sparkContext(), "epoch " + epoch);
       shuffles.runAll();
     } finally {
+      session.sparkContext().setCallSite(ofQuery);
       shuffles.remove();
     }
   }
