@@ -179,7 +179,9 @@ class BacklogTest {
     long epoch = Math.max(0, result.progress().epoch());
     Await.until(
         "epochs without a turn",
-        () -> result.progress().epoch() > epoch + 2 || result.getState().isTerminal(),
+        () ->
+            (result.progress().epoch() > epoch + 2 && result.progressJson() != null)
+                || result.getState().isTerminal(),
         result::getState);
     return result;
   }
