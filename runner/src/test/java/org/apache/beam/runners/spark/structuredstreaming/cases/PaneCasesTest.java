@@ -115,6 +115,7 @@ class PaneCasesTest extends PipelineCase {
                     .apply(Sum.longsPerKey())
                     .apply(recorder.as("sums")));
     assertThat(Counters.droppedDueToLateness(result), is(0L));
+    assertThat(result.progress().steps().stream().mapToLong(step -> step.stateRows()).sum(), is(0L));
   }
 
   private static Window<String> sessions() {

@@ -49,7 +49,7 @@ import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** When timers of a DoFn fire, in which order, and when they do not. */
@@ -194,6 +194,7 @@ class TimerCasesTest extends PipelineCase {
   /** Timers a, b and c of an element, of which each tells which fired before it. */
   static final class ThreeTimers extends DoFn<KV<String, String>, String> {
     private final boolean byEventTime;
+    private final long apartMillis;
 
     @TimerId("a")
     final TimerSpec specA;
@@ -207,8 +208,9 @@ class TimerCasesTest extends PipelineCase {
     @StateId("fired")
     private final StateSpec<BagState<String>> firedSpec = StateSpecs.bag(StringUtf8Coder.of());
 
-    ThreeTimers(TimeDomain domain) {
+    ThreeTimers(TimeDomain domain, long apartMillis) {
       byEventTime = domain == TimeDomain.EVENT_TIME;
+      this.apartMillis = apartMillis;
       specA = TimerSpecs.timer(domain);
       specB = TimerSpecs.timer(domain);
       specC = TimerSpecs.timer(domain);
@@ -219,13 +221,13 @@ class TimerCasesTest extends PipelineCase {
     public void process(
         @TimerId("a") Timer a, @TimerId("b") Timer b, @TimerId("c") Timer c) {
       if (byEventTime) {
-        b.set(second(2));
-        a.set(second(3));
-        c.set(second(1));
+        b.set(second(1).plus(Duration.millis(2 * apartMillis)));
+        a.set(second(1).plus(Duration.millis(3 * apartMillis)));
+        c.set(second(1).plus(Duration.millis(apartMillis)));
       } else {
-        c.offset(Duration.standardSeconds(3)).setRelative();
-        b.offset(Duration.standardSeconds(1)).setRelative();
-        a.offset(Duration.standardSeconds(2)).setRelative();
+        c.offset(Duration.millis(3 * apartMillis)).setRelative();
+        b.offset(Duration.millis(apartMillis)).setRelative();
+        a.offset(Duration.millis(2 * apartMillis)).setRelative();
       }
     }
 
@@ -254,15 +256,14 @@ class TimerCasesTest extends PipelineCase {
 
   /** apache/beam#39824, apache/beam#19887: all three are due in one epoch. */
   @ParameterizedTest
-  @EnumSource(
-      value = TimeDomain.class,
-      names = {"EVENT_TIME", "PROCESSING_TIME"})
-  void timersFireInTheOrderOfTheirTimesAndSeeWhatEarlierOnesWrote(TimeDomain domain) {
+  @CsvSource({"EVENT_TIME, 1", "EVENT_TIME, 1000", "PROCESSING_TIME, 1", "PROCESSING_TIME, 1000"})
+  void timersFireInTheOrderOfTheirTimesAndSeeWhatEarlierOnesWrote(
+      TimeDomain domain, long apartMillis) {
     run(
         p ->
             p.apply(Events.stream().at(0, "x").watermark(0.5).pass(10).watermark(10).end())
                 .apply(keyed())
-                .apply(ParDo.of(new ThreeTimers(domain)))
+                .apply(ParDo.of(new ThreeTimers(domain, apartMillis)))
                 .apply(recorder.as("fired")));
     assertThat(
         firedInEpochs(),

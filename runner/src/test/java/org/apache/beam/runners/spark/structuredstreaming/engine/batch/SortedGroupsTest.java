@@ -137,6 +137,9 @@ class SortedGroupsTest {
                   sorter.spill();
                 }
               }
+              if (TaskContext.get().taskMetrics().diskBytesSpilled() == 0) {
+                throw new IllegalStateException("Nothing was spilled");
+              }
               return sorted(sorter);
             });
     found.values().forEach(values -> values.sort(SortedGroupsTest::byNumber));
