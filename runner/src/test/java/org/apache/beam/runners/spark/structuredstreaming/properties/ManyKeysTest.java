@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.ForkedProgram;
 import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
@@ -40,7 +41,7 @@ class ManyKeysTest {
   private static final int MANY = Integer.getInteger("manykeys.keys", 200_000);
   private static final double RATIO = 1.3;
   private static final String HEAP = "2g";
-  private static final long LIMIT_MINUTES = 10;
+  private static final long LIMIT_MINUTES = 15;
 
   @TempDir Path directory;
 
@@ -75,6 +76,7 @@ class ManyKeysTest {
     private void awaitRound(int round) {
       Await.until(
           "the beginning of round " + round,
+          TimeUnit.MINUTES.toSeconds(LIMIT_MINUTES),
           () -> waitPoints.isReached(ManyKeysPipeline.waitPoint(round)),
           running::printed);
     }

@@ -31,11 +31,17 @@ public final class Await {
 
   /** Returns when {@code condition} holds; fails after three minutes, saying what {@code found} says then. */
   public static void until(String what, BooleanSupplier condition, Supplier<?> found) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+    until(what, LIMIT_SECONDS, condition, found);
+  }
+
+  /** As {@link #until(String, BooleanSupplier, Supplier)} for what may take longer. */
+  public static void until(
+      String what, long limitSeconds, BooleanSupplier condition, Supplier<?> found) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(limitSeconds);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > end) {
         throw new AssertionError(
-            "Not within " + LIMIT_SECONDS + " s: " + what + ". Found: " + found.get());
+            "Not within " + limitSeconds + " s: " + what + ". Found: " + found.get());
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
