@@ -20,6 +20,8 @@ package org.apache.beam.runners.spark.structuredstreaming.examples;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.joda.time.Instant;
 
@@ -65,14 +67,17 @@ final class ExampleArguments {
 
   private ExampleArguments() {}
 
-  /** The arguments, with this project's runner if they name none. */
-  static String[] withRunner(String... args) {
+  /** The options that the arguments give, with this project's runner if they name none. */
+  static <T extends PipelineOptions> T options(Class<T> options, String... args) {
+    PipelineOptionsFactory.register(options);
     boolean runnerGiven =
         Arrays.stream(args).anyMatch(arg -> arg.equals(RUNNER) || arg.startsWith(RUNNER + "="));
-    return runnerGiven
-        ? args
-        : Stream.concat(Stream.of(RUNNER + "=SparkStructuredStreamingRunner"), Arrays.stream(args))
-            .toArray(String[]::new);
+    String[] all =
+        runnerGiven
+            ? args
+            : Stream.concat(Stream.of(RUNNER + "=SparkStructuredStreamingRunner"), Arrays.stream(args))
+                .toArray(String[]::new);
+    return PipelineOptionsFactory.fromArgs(all).withValidation().as(options);
   }
 
   /**

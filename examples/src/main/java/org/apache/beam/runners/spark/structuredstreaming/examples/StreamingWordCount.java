@@ -25,7 +25,6 @@ import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamin
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.PipelineResult;
 import org.apache.beam.sdk.io.Read;
-import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.ParDo;
@@ -108,11 +107,8 @@ public final class StreamingWordCount {
 
   private static StreamingWordCountOptions options(String... args) {
     ExampleArguments.checkForm(args);
-    PipelineOptionsFactory.register(StreamingWordCountOptions.class);
     StreamingWordCountOptions options =
-        PipelineOptionsFactory.fromArgs(ExampleArguments.withRunner(args))
-            .withValidation()
-            .as(StreamingWordCountOptions.class);
+        ExampleArguments.options(StreamingWordCountOptions.class, args);
     ExampleArguments.checkValues(options);
     return options;
   }

@@ -23,7 +23,6 @@ import org.apache.beam.sdk.io.TextIO;
 import org.apache.beam.sdk.options.Default;
 import org.apache.beam.sdk.options.Description;
 import org.apache.beam.sdk.options.PipelineOptions;
-import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.transforms.Count;
 import org.apache.beam.sdk.transforms.MapElements;
 import org.apache.beam.sdk.transforms.ParDo;
@@ -55,12 +54,7 @@ public final class WordCount {
   }
 
   static PipelineResult.State run(String... args) {
-    PipelineOptionsFactory.register(Options.class);
-    Options options =
-        PipelineOptionsFactory.fromArgs(ExampleArguments.withRunner(args))
-            .withValidation()
-            .as(Options.class);
-    return pipeline(options).run().waitUntilFinish();
+    return pipeline(ExampleArguments.options(Options.class, args)).run().waitUntilFinish();
   }
 
   /** The pipeline, not yet run. */

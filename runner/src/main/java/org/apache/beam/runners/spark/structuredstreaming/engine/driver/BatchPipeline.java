@@ -186,14 +186,14 @@ public final class BatchPipeline extends RunningPipeline {
     context.setJobGroup(runId.toString(), "Beam pipeline " + name(), true);
     CancelsLateJobs listener = new CancelsLateJobs();
     context.addSparkListener(listener);
-    try (ProgressLine line = ProgressLine.of(options(), context, runId.toString(), name())) {
+    try (ProgressLine line = new ProgressLine(options(), context, runId.toString())) {
       for (Level level : plan.levels()) {
-        StepNames.nameStage(context, level);
+        String name = StepNames.nameStage(context, level);
         RDD<?> rdd =
             level.number() == 0
                 ? new ReadLevelRdd(context, splits, tasks)
                 : new LevelRdd(context, tasks, level.number(), shuffles.written());
-        rdd.setName(StepNames.of(level));
+        rdd.setName(name);
         shuffles.add(rdd);
       }
       StepNames.nameEnd(context, name());

@@ -31,8 +31,8 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.EpochGate;
  * one waits a sixteenth of the time for which nothing has happened, between 10 ms and a limit: {@code
  * pause = clamp(rest / 16)}. So what comes after a rest is late by that share of it at most, while a
  * long rest costs next to nothing. The wait ends earlier when the earliest timer by processing time
- * is due, and is over at once when the query is to stop or to drain. There
- * is no wait while a step has something pending or a TestStream has events.
+ * is due, and is over at once when the query is to stop or to drain. There is no wait while a step has
+ * something pending or a TestStream has events.
  *
  * <p>Asked by the query's thread, told by that thread and by whoever cancels.
  */

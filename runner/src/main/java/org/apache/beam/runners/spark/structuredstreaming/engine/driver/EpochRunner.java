@@ -94,7 +94,7 @@ final class EpochRunner {
     CallSite ofQuery = session.sparkContext().getCallSite();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {
-        StepNames.nameStage(session.sparkContext(), plan.levels().get(level));
+        String name = StepNames.nameStage(session.sparkContext(), plan.levels().get(level));
         RDD<?> rdd =
             level == 0
                 ? new SourceLevelRdd(scans(execution.executedPlan()), tasks)
@@ -104,7 +104,7 @@ final class EpochRunner {
                     level,
                     shuffles.written(),
                     session.streams().stateStoreCoordinator());
-        rdd.setName(StepNames.of(plan.levels().get(level)));
+        rdd.setName(name);
         shuffles.add(rdd);
       }
       StepNames.nameEnd(session.sparkContext(), "epoch " + epoch);

@@ -45,22 +45,14 @@ final class ProgressLine implements AutoCloseable {
   private final Timer writer;
   private int written;
 
-  private ProgressLine(
-      SparkContext context, String jobGroup, String name, PrintStream out, boolean writes) {
+  /** The line of the jobs of a group, on standard error as it is now, if the options ask for it. */
+  ProgressLine(
+      SparkStructuredStreamingPipelineOptions options, SparkContext context, String jobGroup) {
     this.tracker = context.statusTracker();
     this.jobGroup = jobGroup;
-    this.name = name;
-    this.out = out;
-    this.writer = writes ? new Timer("beam-progress-" + name, true) : null;
-  }
-
-  /** The line of the jobs of a group, as the options say. */
-  static ProgressLine of(
-      SparkStructuredStreamingPipelineOptions options,
-      SparkContext context,
-      String jobGroup,
-      String name) {
-    return new ProgressLine(context, jobGroup, name, System.err, options.isProgress());
+    this.name = options.getJobName();
+    this.out = System.err;
+    this.writer = options.isProgress() ? new Timer("beam-progress-" + name, true) : null;
   }
 
   /** Begins to write. */
@@ -79,7 +71,7 @@ final class ProgressLine implements AutoCloseable {
   }
 
   /** What the line says now. */
-  String text(int levels) {
+  private String text(int levels) {
     int done = 0;
     List<String> running = new ArrayList<>();
     for (SparkStageInfo stage : stages()) {

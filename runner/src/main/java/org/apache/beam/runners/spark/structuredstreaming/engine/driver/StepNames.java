@@ -18,7 +18,6 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.List;
-import java.util.stream.Collectors;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.spark.SparkContext;
@@ -34,9 +33,7 @@ final class StepNames {
 
   private StepNames() {}
 
-  /** The steps that a level begins with, those that others are fused into. */
-  static String of(Level level) {
-    List<String> names = level.roots().stream().map(Step::fullName).toList();
+  private static String shorten(List<String> names) {
     String all = String.join(", ", names);
     if (all.length() <= MOST_CHARACTERS) {
       return all;
@@ -47,13 +44,18 @@ final class StepNames {
     return names.size() == 1 ? shortened : shortened + " and " + (names.size() - 1) + " more";
   }
 
-  /** Names the stage of the RDD that this thread makes next. */
-  static void nameStage(SparkContext context, Level level) {
-    String steps =
-        level.roots().stream()
-            .map(Step::fullName)
-            .collect(Collectors.joining("\n", "Level " + level.number() + " of Beam steps:\n", ""));
-    context.setCallSite(new CallSite(of(level), steps));
+  /**
+   * Names the stage of the RDD that this thread makes next by the steps that its level begins with,
+   * those that others are fused into.
+   *
+   * @return the name, for the RDD too
+   */
+  static String nameStage(SparkContext context, Level level) {
+    List<String> names = level.roots().stream().map(Step::fullName).toList();
+    String name = shorten(names);
+    String details = "Level " + level.number() + " of Beam steps:\n" + String.join("\n", names);
+    context.setCallSite(new CallSite(name, details));
+    return name;
   }
 
   /** Names the stage behind the last level, which has nothing to do. */

@@ -53,18 +53,15 @@ final class LargeRows {
   private final StoreStateRows rows;
   // Rows that are large, -1 before it is read.
   private long count = -1;
-  private boolean counted;
+  private boolean countChanged;
 
   LargeRows(StoreStateRows rows) {
     this.rows = rows;
   }
 
-  static byte[] storedPrefix(byte[] prefix) {
-    return prefix.length <= KEY_BYTES ? prefix : digest(NONE, prefix);
-  }
-
-  static byte[] storedSuffix(byte[] suffix) {
-    return suffix.length <= KEY_BYTES ? suffix : digest(NONE, suffix);
+  /** What is stored for a prefix or a suffix; of what is stored already, the same. */
+  static byte[] stored(byte[] key) {
+    return key.length <= KEY_BYTES ? key : digest(NONE, key);
   }
 
   static boolean isLarge(byte[] suffix, byte[] value) {
@@ -73,7 +70,7 @@ final class LargeRows {
 
   /** Writes a large row, of which no parts are there. */
   void write(byte[] prefix, byte[] suffix, byte[] value) {
-    byte[] parts = partsOf(prefix, storedSuffix(suffix));
+    byte[] parts = partsOf(prefix, suffix);
     byte[] header =
         ByteBuffer.allocate(HEADER_BYTES).putInt(suffix.length).putInt(value.length).array();
     byte[] part = new byte[(int) Math.min(PART_BYTES, (long) HEADER_BYTES + suffix.length + value.length)];
@@ -105,7 +102,7 @@ final class LargeRows {
    * @param suffix the suffix or what is stored for it
    */
   StateRow read(byte[] prefix, byte[] suffix) {
-    byte[] parts = partsOf(prefix, storedSuffix(suffix));
+    byte[] parts = partsOf(prefix, suffix);
     ByteBuffer part = part(parts, 0);
     byte[] wholeSuffix = new byte[part.getInt()];
     byte[] value = new byte[part.getInt()];
@@ -133,7 +130,7 @@ final class LargeRows {
     if (stored == null || !stored.isNullAt(0)) {
       return;
     }
-    byte[] parts = partsOf(prefix, storedSuffix(suffix));
+    byte[] parts = partsOf(prefix, suffix);
     ByteBuffer first = part(parts, 0);
     long bytes = (long) HEADER_BYTES + first.getInt() + first.getInt();
     for (int number = 0; (long) number * PART_BYTES < bytes; number++) {
@@ -144,15 +141,15 @@ final class LargeRows {
 
   /** Writes the number of large rows if it has changed. */
   void flush() {
-    if (counted) {
+    if (countChanged) {
       rows.putStored(COUNT, NONE, ByteBuffer.allocate(Long.BYTES).putLong(count).array());
-      counted = false;
+      countChanged = false;
     }
   }
 
   private void count(int more) {
     count = count() + more;
-    counted = true;
+    countChanged = true;
   }
 
   private long count() {
@@ -171,8 +168,8 @@ final class LargeRows {
     return ByteBuffer.wrap(part.getBinary(0));
   }
 
-  private static byte[] partsOf(byte[] prefix, byte[] storedSuffix) {
-    byte[] digest = digest(storedPrefix(prefix), storedSuffix);
+  private static byte[] partsOf(byte[] prefix, byte[] suffix) {
+    byte[] digest = digest(stored(prefix), stored(suffix));
     byte[] parts = new byte[1 + digest.length];
     parts[0] = PARTS;
     System.arraycopy(digest, 0, parts, 1, digest.length);

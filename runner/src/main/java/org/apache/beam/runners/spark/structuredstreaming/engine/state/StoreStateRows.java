@@ -122,7 +122,7 @@ public final class StoreStateRows implements StateRows {
   }
 
   private UnsafeRow storedKey(byte[] prefix, byte[] suffix) {
-    return row(keyWriter, LargeRows.storedPrefix(prefix), LargeRows.storedSuffix(suffix));
+    return row(keyWriter, LargeRows.stored(prefix), LargeRows.stored(suffix));
   }
 
   @Override
@@ -161,7 +161,7 @@ public final class StoreStateRows implements StateRows {
 
   private Iterator<StateRow> stream(byte[] prefix) {
     scala.collection.Iterator<UnsafeRowPair> pairs =
-        store.prefixScan(row(prefixWriter, LargeRows.storedPrefix(prefix)));
+        store.prefixScan(row(prefixWriter, LargeRows.stored(prefix)));
     return new Iterator<>() {
       @Override
       public boolean hasNext() {
