@@ -98,12 +98,7 @@ public final class SplitReading {
     try {
       this.start = SplitStart.of(source, splitId, epoch, writer);
       this.drained = partition.isDrained();
-      if (drained) {
-        start.retireReader();
-        this.cached = null;
-      } else {
-        this.cached = start.acquireReader();
-      }
+      this.cached = start.acquireReader(drained);
     } catch (Throwable e) {
       throw failure("opening the reader", e);
     }

@@ -81,13 +81,18 @@ final class SplitStart implements MarkRestorer {
     return record;
   }
 
-  /** The split's reader, positioned at the epoch; null if there is nothing left to read. */
-  @Nullable CachedReader<Object> acquireReader() throws IOException {
+  /**
+   * The split's reader, positioned at the epoch; null if there is nothing to read: then a reader that
+   * is still there is let go of, as what it has read is committed.
+   *
+   * @param drained whether nothing is read any more, though the split has not come to its end
+   */
+  @Nullable CachedReader<Object> acquireReader(boolean drained) throws IOException {
     if (record == null) {
       return null;
     }
     String key = source.readerKey(splitId);
-    if (record.isFinished()) {
+    if (drained || record.isFinished()) {
       BeamReaderCache.retireFinished(key, epoch, this);
       return null;
     }
@@ -150,16 +155,6 @@ final class SplitStart implements MarkRestorer {
   void storeFinished() throws IOException {
     if (record != null && record.epoch() == epoch) {
       source.checkpoint().writeFinished(splitId, record);
-    }
-  }
-
-  /**
-   * Lets go of the split's reader where the split is drained. What it read before is committed, and so
-   * finalized, as where a split has finished.
-   */
-  void retireReader() throws IOException {
-    if (record != null) {
-      BeamReaderCache.retireFinished(source.readerKey(splitId), epoch, this);
     }
   }
 
