@@ -43,6 +43,7 @@ final class OptionsValidator {
     atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
     between("parallelism", options.getParallelism(), 0, MAX_PARTITIONS);
     between("sourceSplits", options.getSourceSplits(), 0, MAX_PARTITIONS);
+    atLeast("sideInputMemoryBytes", options.getSideInputMemoryBytes(), 0);
     atLeast("bundleSizeBytes", options.getBundleSizeBytes(), 1);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);
     atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);

@@ -129,6 +129,14 @@ public interface SparkStructuredStreamingPipelineOptions
   void setBundleSizeBytes(Long bytes);
 
   @Description(
+      "Bytes of a side input, encoded, that an executor holds in memory in a batch pipeline; what is"
+          + " beyond is read from its disk. What a DoFn reads of it may take a few times as much.")
+  @Default.Long(67108864)
+  Long getSideInputMemoryBytes();
+
+  void setSideInputMemoryBytes(Long bytes);
+
+  @Description(
       "Splits that a source is asked for at the first start of a checkpoint, or in a batch pipeline; it"
           + " may give more or fewer. 0 for the cores Spark has at that time, in a batch pipeline for"
           + " what --bundleSizeBytes asks for; at most 10000. Each is a task in every epoch: a few for"

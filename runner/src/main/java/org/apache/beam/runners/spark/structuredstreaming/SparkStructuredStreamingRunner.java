@@ -83,7 +83,7 @@ public final class SparkStructuredStreamingRunner
           "--drain=true, but the pipeline " + options.getJobName()
               + " is run as batch: it ends by itself. Leave --drain out.");
     }
-    Plan plan = PlanTranslator.translate(pipeline, options);
+    Plan plan = PlanTranslator.translate(pipeline, options, choice.streaming());
     MetricsOptions metricsOptions = options.as(MetricsOptions.class);
     MetricsSink metricsSink = MetricsPushing.sink(metricsOptions);
     RunningPipeline running =

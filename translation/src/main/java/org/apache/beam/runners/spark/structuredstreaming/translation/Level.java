@@ -22,8 +22,10 @@ import java.util.List;
 
 /**
  * The work between two shuffles: roots, the steps fused behind them, and the edges that leave.
- * Level 0 has the pipeline's {@link ReadStep}s as roots and each of its tasks reads one split of
- * one of them; every other level has {@link KeyedStep}s and each task runs one partition of all.
+ * Each task reads one split of one {@link ReadStep} among the roots, or runs one partition of all the
+ * {@link KeyedStep}s. In a streaming plan all reads stand on level 0; in a batch plan one stands on the
+ * first level on which the views exist that are read right behind it. Keyed steps stand on level 1 and
+ * above.
  */
 public final class Level implements Serializable {
   private final int number;

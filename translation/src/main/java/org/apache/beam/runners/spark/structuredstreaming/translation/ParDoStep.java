@@ -20,8 +20,9 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 import java.util.List;
 
 /**
- * A ParDo on plain elements, without state, timers or side inputs: fused behind the producer of its
- * input.
+ * A ParDo on plain elements, without state or timers: fused behind the producer of its input. It reads
+ * side inputs in a batch plan alone, and then on levels above those that make the views: all that it
+ * reads is there when it begins.
  */
 public final class ParDoStep extends Step {
   private final DoFnSpec spec;

@@ -26,9 +26,9 @@ import org.apache.beam.sdk.values.PCollectionView;
 import org.apache.beam.sdk.values.WindowingStrategy;
 
 /**
- * Translates a ParDo: into a {@link ParDoStep} if it can run where its input is, into a {@link
- * StatefulParDoStep} if all of a key has to meet, into a {@link SideInputParDoStep} if elements may
- * have to wait for side inputs; behind a {@link StableInputStep} if it requires stable input.
+ * Translates a ParDo: into a {@link StatefulParDoStep} if all of a key has to meet, into a {@link
+ * ParDoStep} if it can run where its input is, into a {@link SideInputParDoStep} if elements have to
+ * wait somewhere for side inputs; behind a {@link StableInputStep} if it requires stable input.
  */
 final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, ?>> {
   @Override
@@ -46,7 +46,8 @@ final class ParDoTranslator implements TransformTranslator<ParDo.MultiOutput<?, 
       }
     }
     Collection<PCollectionView<?>> views = transform.getSideInputs().values();
-    if (!keyed && views.isEmpty()) {
+    if (!keyed && context.isBehind(input, views)) {
+      context.keepViews(views, 0);
       DoFnSpec spec = spec(transform, input, context);
       context.add(new ParDoStep(context.stepIndex(), context.fullName(), spec));
     } else if (keyed || context.requireCoder(input)) {

@@ -36,18 +36,24 @@ public final class Plan implements Serializable {
   private final List<Level> levels;
   private final List<Edge> edges;
   private final List<ReadStep> sources;
+  private final boolean streaming;
 
+  /**
+   * @param streaming whether the streaming engine runs it, epoch by epoch
+   */
   public Plan(
       List<PlanCollection> collections,
       List<Step> steps,
       List<Level> levels,
       List<Edge> edges,
-      List<ReadStep> sources) {
+      List<ReadStep> sources,
+      boolean streaming) {
     this.collections = List.copyOf(collections);
     this.steps = List.copyOf(steps);
     this.levels = List.copyOf(levels);
     this.edges = List.copyOf(edges);
     this.sources = List.copyOf(sources);
+    this.streaming = streaming;
   }
 
   public List<PlanCollection> collections() {
@@ -69,6 +75,11 @@ public final class Plan implements Serializable {
   /** The sources in the order of {@link ReadStep#sourceIndex()}. */
   public List<ReadStep> sources() {
     return sources;
+  }
+
+  /** Whether the streaming engine runs it; else it is laid out for the batch engine. */
+  public boolean isStreaming() {
+    return streaming;
   }
 
   /** The TestStreams among the sources. */

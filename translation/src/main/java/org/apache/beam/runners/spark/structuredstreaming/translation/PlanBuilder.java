@@ -31,7 +31,7 @@ import org.apache.beam.sdk.values.PCollection;
  * <p>{@code levels(collection)} is the set of levels that carry a collection:
  *
  * <ul>
- *   <li>{@code {0}} for the output of a read,
+ *   <li>{@code {level(step)}} for the output of a read, in a streaming plan {@code {0}},
  *   <li>{@code {level(step)}} for the output of a keyed step, where {@code level(step) = 1 +
  *       max(levels(input))},
  *   <li>the union of {@code levels(input)} over all inputs for the output of a fused step, which is
@@ -41,19 +41,35 @@ import org.apache.beam.sdk.values.PCollection;
  * <p>A step that reads views stands on {@code 1 + max(levels(input), levels(panes of its views))},
  * and so do the {@link ViewStep}s that keep them for it.
  *
- * <p>So {@code levels} is never empty and levels have no gaps: a keyed step on level {@code k > 1}
- * has an input, or reads a view with panes, that level {@code k - 1} carries, and what a level
- * carries stems from one of its roots.
+ * <p>In a batch plan the steps that read views are fused where they can be, and reads and keyed steps
+ * are put off for that: to {@code 1 + max(levels(panes))} over the views that are read right behind
+ * them ({@link LateRoots}).
+ *
+ * <p>So {@code levels} is never empty and levels have no gaps: a step on level {@code k > 0} has an
+ * input, or a view is read by it or right behind it with panes, that level {@code k - 1} carries, and
+ * what a level carries stems from one of its roots.
  *
  * <p>All indexes are given out in the order of the calls.
  */
 final class PlanBuilder {
+  private final boolean streaming;
   private final List<PlanCollection> collections = new ArrayList<>();
   private final Map<PCollection<?>, PlanCollection> byPCollection = new HashMap<>();
   private final List<NavigableSet<Integer>> levelsByCollection = new ArrayList<>();
   private final PlanViews views = new PlanViews();
   private final List<Step> steps = new ArrayList<>();
   private final List<ReadStep> sources = new ArrayList<>();
+
+  /**
+   * @param streaming whether the plan is for the streaming engine
+   */
+  PlanBuilder(boolean streaming) {
+    this.streaming = streaming;
+  }
+
+  boolean isStreaming() {
+    return streaming;
+  }
 
   /** The index that the next step added has to have. */
   int nextStepIndex() {
@@ -154,8 +170,8 @@ final class PlanBuilder {
 
   private NavigableSet<Integer> levelsOf(Step step) {
     NavigableSet<Integer> levels = new TreeSet<>();
-    if (step instanceof ReadStep) {
-      levels.add(0);
+    if (step instanceof ReadStep read) {
+      levels.add(read.level());
     } else if (step instanceof KeyedStep keyed) {
       levels.add(keyed.level());
     } else {
@@ -177,7 +193,7 @@ final class PlanBuilder {
     for (int number = 0; number < levelCount; number++) {
       levels.add(level(number, edges));
     }
-    return new Plan(collections, steps, levels, edges, sources);
+    return new Plan(collections, steps, levels, edges, sources, streaming);
   }
 
   /**

@@ -34,7 +34,7 @@ import org.apache.beam.sdk.util.construction.SplittableParDo;
 import org.apache.beam.sdk.values.TupleTag;
 
 /**
- * Translates a pipeline into the plan that the streaming engine runs.
+ * Translates a pipeline into the plan that an engine runs.
  *
  * <p>Beam visits transforms behind the producers of their inputs, but of a view only behind the
  * producer of the collection that the view is made of, perhaps before the view's own transform. So
@@ -42,17 +42,20 @@ import org.apache.beam.sdk.values.TupleTag;
  * views, otherwise as they were visited.
  */
 public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
-  private final PlanBuilder builder = new PlanBuilder();
+  private final PlanBuilder builder;
   private final List<Problem> problems = new ArrayList<>();
   private final TransformTranslators translators;
   private final List<Visited> visited = new ArrayList<>();
+
+  private LateRoots lateRoots = LateRoots.NONE;
 
   /** A transform that is translated as it stands. */
   private record Visited(
       TransformTranslator<PTransform<?, ?>> translator, AppliedPTransform<?, ?, ?> applied) {}
 
-  private PlanTranslator(TransformTranslators translators) {
+  private PlanTranslator(TransformTranslators translators, boolean streaming) {
     this.translators = translators;
+    this.builder = new PlanBuilder(streaming);
   }
 
   /**
@@ -61,10 +64,11 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
    * names. Translating it again gives the same plan.
    *
    * @param options the options that the pipeline is run with
+   * @param streaming whether the streaming engine is to run it: {@link EngineChoice}
    * @throws UnsupportedPipelineException with all that is wrong with or not supported of the
    *     pipeline
    */
-  public static Plan translate(Pipeline pipeline, PipelineOptions options) {
+  public static Plan translate(Pipeline pipeline, PipelineOptions options, boolean streaming) {
     Objects.requireNonNull(pipeline, "pipeline");
     Objects.requireNonNull(options, "options");
     // The replacement of a global Combine contains no Read; were that to change, it has to come
@@ -83,8 +87,15 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
             PTransformOverride.of(
                 PTransformMatchers.splittableParDo(), new SplittableParDo.OverrideFactory<>())));
     boolean encrypted = encrypts(pipeline.getOptions()) || encrypts(options);
-    PlanTranslator translator = new PlanTranslator(new TransformTranslators(encrypted));
+    PlanTranslator translator = new PlanTranslator(new TransformTranslators(encrypted), streaming);
     pipeline.traverseTopologically(translator);
+    if (!streaming) {
+      translator.lateRoots =
+          LateRoots.of(
+              translator.visited.stream()
+                  .<AppliedPTransform<?, ?, ?>>map(Visited::applied)
+                  .toList());
+    }
     translator.translateVisited();
     if (!translator.problems.isEmpty()) {
       throw new UnsupportedPipelineException(translator.problems);
@@ -141,7 +152,7 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
             }
             return ready;
           });
-      if (waiting.size() == before) {
+      if (waiting.size() == before && !giveUpDelay(waiting)) {
         refuseStuck(waiting);
         return;
       }
@@ -149,9 +160,30 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
   }
 
   private boolean isReady(AppliedPTransform<?, ?, ?> applied) {
+    return hasInputs(applied)
+        && lateRoots.viewsBehind(applied).stream()
+            .allMatch(view -> builder.views().isDefined(ViewParts.tag(view)));
+  }
+
+  private boolean hasInputs(AppliedPTransform<?, ?, ?> applied) {
     return applied.getMainInputs().values().stream().allMatch(builder::isDefined)
         && applied.getTransform().getAdditionalInputs().keySet().stream()
             .allMatch(builder.views()::isDefined);
+  }
+
+  /**
+   * Lets the first transform that only waits for views that are read behind it go on without them.
+   *
+   * @return false if there is none
+   */
+  private boolean giveUpDelay(List<Visited> waiting) {
+    for (Visited next : waiting) {
+      if (hasInputs(next.applied())) {
+        lateRoots.giveUp(next.applied());
+        return true;
+      }
+    }
+    return false;
   }
 
   /** What is left waits for a view that no transform of the pipeline makes, or is behind such. */
@@ -178,7 +210,8 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
 
   private void translate(
       TransformTranslator<PTransform<?, ?>> translator, AppliedPTransform<?, ?, ?> applied) {
-    TranslationContext context = new TranslationContext(builder, problems, applied);
+    TranslationContext context =
+        new TranslationContext(builder, problems, applied, lateRoots.viewsBehind(applied));
     int problemsBefore = problems.size();
     translator.translate(applied.getTransform(), context);
     if (problems.size() > problemsBefore) {

@@ -56,9 +56,13 @@ final class PlanViews {
     return definition(view).panes;
   }
 
-  /** Sees to it that a view is kept on a level. */
-  void keep(PCollectionView<?> view, int level, PlanBuilder builder) {
+  /**
+   * Sees to it that a view is kept on a level; in a batch plan on the first it can be kept on, which
+   * serves all above.
+   */
+  void keep(PCollectionView<?> view, int readingLevel, PlanBuilder builder) {
     Definition definition = definition(view);
+    int level = builder.isStreaming() ? readingLevel : builder.levelBehind(definition.panes);
     if (!definition.byLevel.containsKey(level)) {
       ViewStep step =
           new ViewStep(

@@ -23,10 +23,11 @@ import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.io.UnboundedSource;
 
 /**
- * Reads a source on level 0. Impulse, empty Flatten and bounded reads are unbounded sources here
- * too, whose watermark reaches the end of time behind their last element.
+ * Reads a source, in a streaming plan on level 0. Impulse, empty Flatten and bounded reads are unbounded
+ * sources here too, whose watermark reaches the end of time behind their last element.
  */
 public final class ReadStep extends Step {
+  private final int level;
   private final int sourceIndex;
   private final UnboundedSource<?, ?> source;
 
@@ -36,17 +37,23 @@ public final class ReadStep extends Step {
   public ReadStep(
       int index,
       String fullName,
+      int level,
       int sourceIndex,
       UnboundedSource<?, ?> source,
       PlanCollection output) {
     super(index, fullName, List.of(), List.of(output));
+    this.level = level;
     this.sourceIndex = sourceIndex;
     this.source = Objects.requireNonNull(source, "source");
   }
 
   /** The same read of another source. */
   ReadStep withSource(UnboundedSource<?, ?> other) {
-    return new ReadStep(index(), fullName(), sourceIndex, other, output());
+    return new ReadStep(index(), fullName(), level, sourceIndex, other, output());
+  }
+
+  public int level() {
+    return level;
   }
 
   public int sourceIndex() {

@@ -72,6 +72,11 @@ final class ReadTranslator implements TransformTranslator<PTransform<?, ?>> {
       UnboundedSource<?, ?> source, PlanCollection output, TranslationContext context) {
     context.add(
         new ReadStep(
-            context.stepIndex(), context.fullName(), context.sourceIndex(), source, output));
+            context.stepIndex(),
+            context.fullName(),
+            context.firstLevel(),
+            context.sourceIndex(),
+            source,
+            output));
   }
 }

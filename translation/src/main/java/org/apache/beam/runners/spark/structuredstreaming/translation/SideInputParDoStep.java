@@ -19,7 +19,9 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 /**
  * A ParDo on plain elements that reads side inputs, without state or timers. It stands behind a
- * shuffle, which deals its input out evenly, as elements wait there for the views.
+ * shuffle, which deals its input out evenly, as elements wait there for the views. In a batch plan there
+ * is one only where the views depend on what the input is made of; everywhere else it is a {@link
+ * ParDoStep}.
  */
 public final class SideInputParDoStep extends KeyedParDoStep {
   public SideInputParDoStep(int index, String fullName, int level, DoFnSpec spec) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.coders.CannotProvideCoderException;
@@ -48,12 +49,20 @@ final class TranslationContext {
   private final PlanBuilder builder;
   private final List<Problem> problems;
   private final AppliedPTransform<?, ?, ?> applied;
+  private final Set<PCollectionView<?>> viewsReadBehind;
 
+  /**
+   * @param viewsReadBehind views that there have to be before what this transform begins with runs
+   */
   TranslationContext(
-      PlanBuilder builder, List<Problem> problems, AppliedPTransform<?, ?, ?> applied) {
+      PlanBuilder builder,
+      List<Problem> problems,
+      AppliedPTransform<?, ?, ?> applied,
+      Set<PCollectionView<?>> viewsReadBehind) {
     this.builder = builder;
     this.problems = problems;
     this.applied = applied;
+    this.viewsReadBehind = viewsReadBehind;
   }
 
   String fullName() {
@@ -189,17 +198,33 @@ final class TranslationContext {
     }
   }
 
+  /** The level that a keyed step with this input stands on. */
   int levelBehind(PlanCollection input) {
-    return builder.levelBehind(input);
+    return Math.max(builder.levelBehind(input), firstLevel());
   }
 
-  /** The level that a step with this input stands on if it reads these views. */
-  int levelBehind(PlanCollection input, Collection<PCollectionView<?>> views) {
-    int level = builder.levelBehind(input);
+  /** The level that this transform stands on if it has no input. */
+  int firstLevel() {
+    return levelBehind(viewsReadBehind);
+  }
+
+  private int levelBehind(Collection<PCollectionView<?>> views) {
+    int level = 0;
     for (PCollectionView<?> view : views) {
       level = Math.max(level, builder.levelBehind(builder.views().panes(view)));
     }
     return level;
+  }
+
+  /** Whether a step that runs where {@code input} is has all of these views when it begins. */
+  boolean isBehind(PlanCollection input, Collection<PCollectionView<?>> views) {
+    return views.isEmpty()
+        || (!builder.isStreaming() && builder.levels(input).first() >= levelBehind(views));
+  }
+
+  /** The level that a step with this input stands on if it reads these views. */
+  int levelBehind(PlanCollection input, Collection<PCollectionView<?>> views) {
+    return Math.max(levelBehind(input), levelBehind(views));
   }
 
   /** Says that this transform makes a view: its input are the view's panes. */
@@ -208,8 +233,10 @@ final class TranslationContext {
   }
 
   /**
-   * Sees to it that views are kept on a level. Called before the step that reads them is made, as it
+   * Sees to it that views are kept for a level. Called before the step that reads them is made, as it
    * may add steps.
+   *
+   * @param level that the views are read on; in a batch plan it does not matter
    */
   void keepViews(Collection<PCollectionView<?>> views, int level) {
     views.forEach(view -> builder.views().keep(view, level, builder));

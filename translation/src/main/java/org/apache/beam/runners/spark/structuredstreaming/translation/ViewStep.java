@@ -27,7 +27,8 @@ import org.apache.beam.sdk.values.PCollectionView;
 /**
  * Keeps a view where it is read: the panes of the view, {@code KV<Void, Iterable<element>>}, are
  * broadcast to every partition of the level. There is one for each view and level that has steps
- * reading it, shared by them; it has no output.
+ * reading it, shared by them; it has no output. In a batch plan there is one for each view that is read,
+ * on the level behind its panes, for the readers of that level and all above.
  */
 public final class ViewStep extends KeyedStep {
   private final PCollectionView<?> view;

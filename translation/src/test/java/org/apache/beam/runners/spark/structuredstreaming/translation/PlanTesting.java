@@ -38,7 +38,11 @@ final class PlanTesting {
   }
 
   static Plan translate(Pipeline pipeline) {
-    return PlanTranslator.translate(pipeline, pipeline.getOptions());
+    return PlanTranslator.translate(pipeline, pipeline.getOptions(), true);
+  }
+
+  static Plan translateToBatch(Pipeline pipeline) {
+    return PlanTranslator.translate(pipeline, pipeline.getOptions(), false);
   }
 
   /** Builds a pipeline, expects it to be refused, and gives the problems. */

@@ -36,6 +36,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
 import org.apache.beam.runners.spark.structuredstreaming.translation.UnsupportedPipelineException.Problem;
 import org.apache.beam.sdk.Pipeline;
@@ -423,7 +424,7 @@ class StepTranslationTest {
             return CompositeBehavior.ENTER_TRANSFORM;
           }
         });
-    return new TranslationContext(new PlanBuilder(), problems, found[0]);
+    return new TranslationContext(new PlanBuilder(true), problems, found[0], Set.of());
   }
 
   private static PlanCollection collection(Coder<?> coder) {

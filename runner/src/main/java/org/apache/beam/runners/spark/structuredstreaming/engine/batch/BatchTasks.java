@@ -17,11 +17,12 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
+import java.io.Serializable;
 import java.util.UUID;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineRuntime;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelTask;
-import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelTasks;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskAddress;
 import org.apache.spark.TaskContext;
@@ -30,7 +31,7 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /** Makes the tasks of a batch pipeline, on the executors. All it does is one epoch, number 0. */
-public final class BatchTasks implements LevelTasks {
+public final class BatchTasks implements Serializable {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
   private final UUID runId;
@@ -49,21 +50,30 @@ public final class BatchTasks implements LevelTasks {
     this.parallelism = setup.value().parallelism();
   }
 
-  @Override
+  /** Partitions of the keyed steps of a level. */
   public int parallelism() {
     return parallelism;
   }
 
-  LevelTask readTask(ReadPartition split, TaskContext context) {
-    EngineRuntime runtime = EngineRuntime.of(setup.value());
-    return new ReadTask(address(0, split.index()), runtime, context, reports, split).start();
+  ShuffleLayout layout() {
+    return EngineRuntime.of(setup.value()).layout();
   }
 
-  @Override
-  public LevelTask keyedTask(
-      int level, int partition, TaskContext context, Iterator<Product2<Object, Object>> blocks) {
+  LevelTask readTask(int level, ReadPartition split, TaskContext context, ViewBlocks views) {
     EngineRuntime runtime = EngineRuntime.of(setup.value());
-    return new GroupTask(address(level, partition), runtime, context, reports, blocks).start();
+    TaskAddress address = address(level, split.index());
+    return new ReadTask(address, runtime, context, reports, split, views).start();
+  }
+
+  LevelTask groupTask(
+      int level,
+      int partition,
+      TaskContext context,
+      Iterator<Product2<Object, Object>> blocks,
+      ViewBlocks views) {
+    EngineRuntime runtime = EngineRuntime.of(setup.value());
+    TaskAddress address = address(level, partition);
+    return new GroupTask(address, runtime, context, reports, blocks, views).start();
   }
 
   private TaskAddress address(int level, int partition) {

@@ -24,7 +24,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 
-/** Gives every record to a runner as it comes: to one that passes it on, or keeps it as of a view. */
+/** Gives every record to a runner as it comes, which passes it on. */
 final class DirectWork implements RootWork {
   private final KeyedStepRunner runner;
   private final TaskMetrics metrics;

@@ -20,16 +20,12 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 import java.io.IOException;
 import java.util.List;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.EpochTime;
-import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.KeyedStepRunners;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.SideInputs;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.MemoryStateRows;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineRuntime;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelTask;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
@@ -54,9 +50,9 @@ import scala.collection.Iterator;
  * A task of a level behind a shuffle in a batch pipeline: one partition of all its keyed steps, and
  * what is fused behind them.
  *
- * <p>All records are received: those of views and of steps that pass elements on go to their step,
- * the others are sorted by group. Then views are complete, and group after group is worked on. What
- * watermarks senders say does not matter: they are at the end of time when the records end.
+ * <p>All records are received: those of steps that pass elements on go to their step, the others are
+ * sorted by group. Then group after group is worked on. What watermarks senders say does not matter:
+ * they are at the end of time when the records end. Views are there when it begins.
  */
 final class GroupTask extends LevelTask {
   private static final int PIECES_PER_CALL = 64;
@@ -65,11 +61,13 @@ final class GroupTask extends LevelTask {
   private final Iterator<Product2<Object, Object>> blocks;
   private final Level level;
   private final RecordInput record;
+  // Null for a root that is no keyed step of this task: a source or a view.
   private final RootWork[] works;
   private final RootWork[] workOfEdge;
   // What user code of a root counts in.
   private final MetricsContainer[] containers;
   private final SideInputs sideInputs;
+  private final ViewBlocks views;
   private GroupSorter sorter;
   private SortedGroups groups;
   private Work current = Work.NONE;
@@ -79,10 +77,12 @@ final class GroupTask extends LevelTask {
       EngineRuntime runtime,
       TaskContext context,
       ReportAccumulator reports,
-      Iterator<Product2<Object, Object>> blocks) {
+      Iterator<Product2<Object, Object>> blocks,
+      ViewBlocks views) {
     super(address, runtime, context, reports);
     this.context = context;
     this.blocks = blocks;
+    this.views = views;
     this.level = runtime.plan().levels().get(address.level());
     int edges = runtime.plan().edges().size();
     this.record = new RecordInput(edges);
@@ -100,7 +100,6 @@ final class GroupTask extends LevelTask {
     context.killTaskIfInterrupted();
     if (groups == null) {
       if (!receiveBlock()) {
-        sideInputs.complete();
         groups = sorter.sorted();
       }
       return true;
@@ -129,12 +128,15 @@ final class GroupTask extends LevelTask {
 
   private void open() {
     sorter = new GroupSorter(context);
-    StateRows ofViews = new MemoryStateRows();
-    EpochTime time = new EpochTime(address().processingTimeMillis(), false, false);
+    TaskViews ofTask = new TaskViews(runtime(), level, views);
+    ofTask.bind(graph());
+    ofTask.addTo(sideInputs);
     List<Step> roots = level.roots();
     for (int root = 0; root < roots.size(); root++) {
-      KeyedStep step = (KeyedStep) roots.get(root);
-      works[root] = work(step, root, ofViews, time);
+      if (!(roots.get(root) instanceof KeyedStep step) || step instanceof ViewStep) {
+        continue;
+      }
+      works[root] = work(step, root);
       containers[root] = graph().metrics().container(step.fullName());
       for (Edge edge : level.incoming()) {
         if (edge.target().index() == step.index()) {
@@ -144,15 +146,10 @@ final class GroupTask extends LevelTask {
     }
   }
 
-  private RootWork work(KeyedStep step, int root, StateRows ofViews, EpochTime time) {
-    if (step instanceof ViewStep || step instanceof RedistributeStep) {
-      return direct(
-          KeyedStepRunners.create(
-              step, graph(), ofViews, runtime().options(), sideInputs, time));
-    }
-    if (step instanceof StableInputStep) {
-      // What comes out of the shuffle is there before the step's consumer sees it.
-      return direct(KeyedStepRunners.passingOn(step, graph()));
+  private RootWork work(KeyedStep step, int root) {
+    // What comes out of the shuffle is there before the consumer of a stable input sees it.
+    if (step instanceof RedistributeStep || step instanceof StableInputStep) {
+      return new DirectWork(KeyedStepRunners.passingOn(step, graph()), graph().metrics());
     }
     if (KeyedStepRunners.givesOnePane(step)) {
       return step instanceof CombineStep combine
@@ -168,10 +165,6 @@ final class GroupTask extends LevelTask {
         runtime().options(),
         sideInputs,
         runtime().plan().edges().size());
-  }
-
-  private RootWork direct(KeyedStepRunner runner) {
-    return new DirectWork(runner, graph().metrics());
   }
 
   private boolean receiveBlock() throws IOException {
@@ -229,7 +222,9 @@ final class GroupTask extends LevelTask {
 
   private void finish() throws IOException {
     for (RootWork work : works) {
-      work.finish();
+      if (work != null) {
+        work.finish();
+      }
     }
     graph().finishBundles();
     for (Step root : level.roots()) {

@@ -24,7 +24,7 @@ import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.spark.Partition;
 
 /**
- * What a task of level 0 reads: one split of one source. It is kept as bytes so that Spark's own
+ * What a task reads: one split of one source. It is kept as bytes so that Spark's own
  * serializer, whichever is set, does not meet user code.
  */
 public final class ReadPartition implements Partition {
@@ -33,7 +33,7 @@ public final class ReadPartition implements Partition {
   private final byte[] split;
 
   /**
-   * @param index over all splits of all sources, from 0
+   * @param index among the partitions of its level
    * @param sourceIndex of the plan's sources
    */
   public ReadPartition(int index, int sourceIndex, UnboundedSource<?, ?> split) {

@@ -38,7 +38,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A task of level 0 in a batch pipeline: reads one split to its end, that is until its watermark is at
+ * A task of a batch pipeline that reads a source: one split to its end, that is until its watermark is at
  * the end of time, and runs what is fused behind the source.
  */
 final class ReadTask extends LevelTask {
@@ -48,6 +48,7 @@ final class ReadTask extends LevelTask {
   private final TaskContext context;
   private final ReadPartition partition;
   private final ReadStep source;
+  private final ViewBlocks views;
   private UnboundedReader<Object> reader;
   private ElementReceiver receiver;
   private long elements;
@@ -57,10 +58,12 @@ final class ReadTask extends LevelTask {
       EngineRuntime runtime,
       TaskContext context,
       ReportAccumulator reports,
-      ReadPartition partition) {
+      ReadPartition partition,
+      ViewBlocks views) {
     super(address, runtime, context, reports);
     this.context = context;
     this.partition = partition;
+    this.views = views;
     this.source = runtime.plan().sources().get(partition.sourceIndex());
   }
 
@@ -99,6 +102,7 @@ final class ReadTask extends LevelTask {
     if (reader != null) {
       return reader.advance();
     }
+    new TaskViews(runtime(), runtime().plan().levels().get(address().level()), views).bind(graph());
     receiver = graph().receiver(source.output());
     @SuppressWarnings("unchecked") // elements are untyped between steps
     UnboundedSource<Object, ?> split = (UnboundedSource<Object, ?>) partition.decode(source);

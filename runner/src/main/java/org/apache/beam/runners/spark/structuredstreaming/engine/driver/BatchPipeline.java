@@ -17,22 +17,23 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.batch.BatchLevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.batch.BatchTasks;
-import org.apache.beam.runners.spark.structuredstreaming.engine.batch.ReadLevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.batch.ReadPartition;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
-import org.apache.beam.runners.spark.structuredstreaming.engine.task.LevelRdd;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
+import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.spark.SparkContext;
 import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.sql.SparkSession;
@@ -137,7 +138,7 @@ public final class BatchPipeline extends RunningPipeline {
     SparkContext context = session().sparkContext();
     int cores = context.defaultParallelism();
     int parallelism = options().getParallelism() > 0 ? options().getParallelism() : cores;
-    List<ReadPartition> splits = new BatchSources(options(), metrics(), cores).split(plan);
+    List<LevelPartitions> partitions = partitions(cores, parallelism);
     EngineSetup engineSetup =
         new EngineSetup(
             runId.toString(),
@@ -159,10 +160,10 @@ public final class BatchPipeline extends RunningPipeline {
           "Pipeline {} runs as batch with {} levels, {} splits of {} sources and {} partitions",
           name(),
           plan.levels().size(),
-          splits.size(),
+          partitions.stream().mapToInt(ofLevel -> ofLevel.splits().size()).sum(),
           plan.sources().size(),
           parallelism);
-      runLevels(splits, new BatchTasks(setup, reports, runId, startTime().toEpochMilli()));
+      runLevels(partitions, new BatchTasks(setup, reports, runId, startTime().toEpochMilli()));
       done = true;
     } finally {
       EpochReport used = metrics().epochEnded(0, reports.take());
@@ -179,20 +180,41 @@ public final class BatchPipeline extends RunningPipeline {
     }
   }
 
-  private void runLevels(List<ReadPartition> splits, BatchTasks tasks) {
+  /** What a level is divided into: the partitions of its keyed steps, and the splits of its sources. */
+  private record LevelPartitions(int keyed, List<ReadPartition> splits) {}
+
+  private List<LevelPartitions> partitions(int cores, int parallelism) {
+    BatchSources sources = new BatchSources(options(), metrics(), cores);
+    List<LevelPartitions> partitions = new ArrayList<>();
+    for (Level level : plan.levels()) {
+      boolean hasKeyed =
+          level.roots().stream()
+              .anyMatch(root -> root instanceof KeyedStep && !(root instanceof ViewStep));
+      int keyed = hasKeyed ? parallelism : 0;
+      partitions.add(new LevelPartitions(keyed, sources.split(level, keyed)));
+    }
+    return partitions;
+  }
+
+  private void runLevels(List<LevelPartitions> partitions, BatchTasks tasks) {
     SparkContext context = session().sparkContext();
     LevelShuffles shuffles =
-        new LevelShuffles(context, plan.levels().size(), tasks.parallelism());
+        new LevelShuffles(context, plan, tasks.parallelism());
     context.setJobGroup(runId.toString(), "Beam pipeline " + name(), true);
     CancelsLateJobs listener = new CancelsLateJobs();
     context.addSparkListener(listener);
     try (ProgressLine line = new ProgressLine(options(), context, runId.toString())) {
       for (Level level : plan.levels()) {
         String name = StepNames.nameStage(context, level);
-        RDD<?> rdd =
-            level.number() == 0
-                ? new ReadLevelRdd(context, splits, tasks)
-                : new LevelRdd(context, tasks, level.number(), shuffles.written());
+        LevelPartitions ofLevel = partitions.get(level.number());
+        BatchLevelRdd rdd =
+            new BatchLevelRdd(
+                context,
+                level.number(),
+                shuffles.written(),
+                ofLevel.keyed(),
+                ofLevel.splits(),
+                tasks);
         rdd.setName(name);
         shuffles.add(rdd);
       }

@@ -23,8 +23,9 @@ import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamin
 import org.apache.beam.runners.spark.structuredstreaming.engine.batch.ReadPartition;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.translation.BoundedReadSource;
-import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Level;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.beam.sdk.metrics.MetricsEnvironment;
@@ -54,12 +55,18 @@ final class BatchSources {
     this.cores = Math.max(1, cores);
   }
 
-  /** The splits of all sources, numbered one after the other. */
-  List<ReadPartition> split(Plan plan) {
+  /**
+   * The splits of all sources of a level.
+   *
+   * @param first the number of the first among the level's partitions
+   */
+  List<ReadPartition> split(Level level, int first) {
     List<ReadPartition> partitions = new ArrayList<>();
-    for (ReadStep source : plan.sources()) {
-      for (UnboundedSource<?, ?> split : split(source)) {
-        partitions.add(new ReadPartition(partitions.size(), source.sourceIndex(), split));
+    for (Step root : level.roots()) {
+      if (root instanceof ReadStep source) {
+        for (UnboundedSource<?, ?> split : split(source)) {
+          partitions.add(new ReadPartition(first + partitions.size(), source.sourceIndex(), split));
+        }
       }
     }
     return partitions;

@@ -90,7 +90,7 @@ final class EpochRunner {
             usedAttempts.attempts());
     LevelShuffles shuffles =
         new LevelShuffles(
-            session.sparkContext(), plan.levels().size(), setup.value().parallelism());
+            session.sparkContext(), plan, setup.value().parallelism());
     CallSite ofQuery = session.sparkContext().getCallSite();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {

@@ -19,8 +19,10 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockSerializer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EndRdd;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rdd.RDD;
@@ -38,18 +40,15 @@ final class LevelShuffles {
   private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
 
   private final SparkContext context;
-  private final int levels;
-  private final int parallelism;
+  private final ShuffleLayout layout;
   private final List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
 
   /**
-   * @param levels number of levels of the plan
-   * @param parallelism partitions of every level but 0
+   * @param parallelism partitions of every level that has a shuffle in front of it
    */
-  LevelShuffles(SparkContext context, int levels, int parallelism) {
+  LevelShuffles(SparkContext context, Plan plan, int parallelism) {
     this.context = context;
-    this.levels = levels;
-    this.parallelism = parallelism;
+    this.layout = new ShuffleLayout(plan, parallelism);
   }
 
   /** The shuffles of the levels that were added, by their number. */
@@ -60,11 +59,10 @@ final class LevelShuffles {
   /** Adds the next level. */
   @SuppressWarnings("unchecked") // a level's elements are pairs of partition and block
   void add(RDD<?> level) {
-    int higherLevels = levels - shuffles.size() - 1;
     shuffles.add(
         new ShuffleDependency<>(
             (RDD<Product2<Object, Object>>) level,
-            new GivenPartitioner(Math.max(1, higherLevels * parallelism)),
+            new GivenPartitioner(layout.partitions(shuffles.size())),
             new BlockSerializer(),
             Option.empty(),
             Option.empty(),

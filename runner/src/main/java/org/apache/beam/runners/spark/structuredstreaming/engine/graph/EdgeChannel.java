@@ -26,8 +26,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 /**
  * An edge as seen from a task of its sending level: which buffer a key's records go to.
  *
- * <p>Layout of a shuffle: a task of level {@code j} writes {@code N} reduce partitions for each
- * higher level; partition {@code p} of level {@code k} is number {@code (k - j - 1) * N + p}.
+ * <p>What is written once for all of a level counts as one partition here: {@link ShuffleLayout}.
  */
 final class EdgeChannel {
   /** Must never change: where a key's state lies depends on it. */
@@ -38,10 +37,15 @@ final class EdgeChannel {
   private final int firstPartition;
   private final BlockOutput output;
 
-  EdgeChannel(Edge edge, int parallelism, BlockOutput output) {
+  /**
+   * @param parallelism partitions of every level that has a shuffle in front of it
+   */
+  EdgeChannel(Edge edge, ShuffleLayout layout, int parallelism, BlockOutput output) {
+    boolean once = layout.isWrittenOnce(edge);
     this.edge = edge;
-    this.parallelism = parallelism;
-    this.firstPartition = (edge.toLevel() - edge.fromLevel() - 1) * parallelism;
+    this.parallelism = once ? 1 : parallelism;
+    this.firstPartition =
+        once ? layout.ofView(edge) : layout.first(edge.fromLevel(), edge.toLevel());
     this.output = output;
   }
 
@@ -49,6 +53,7 @@ final class EdgeChannel {
     return edge;
   }
 
+  /** Partitions of the receiving level. */
   int parallelism() {
     return parallelism;
   }

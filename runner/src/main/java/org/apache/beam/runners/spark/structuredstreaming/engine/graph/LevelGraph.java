@@ -19,11 +19,14 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
+import org.apache.beam.runners.core.SideInputReader;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.BlockOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.AssignWindowsStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
@@ -41,11 +44,12 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.StableInput
 import org.apache.beam.runners.spark.structuredstreaming.translation.Step;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.options.PipelineOptions;
+import org.apache.beam.sdk.values.PCollectionView;
 
 /**
  * What follows the roots of a level, wired once: every collection has a receiver that runs the
  * fused steps behind it and ends in the outgoing edges. One task uses it at a time, epoch after
- * epoch, so that DoFns live on.
+ * epoch, so that DoFns live on; it uses those roots that it runs.
  *
  * <p>Watermarks. Within a task {@code watermark(output) = min over inputs carried by this task of
  * watermark(input)}: a bundle ends with the epoch, before watermarks are sent, so a fused step holds
@@ -57,6 +61,7 @@ public final class LevelGraph {
 
   private final Level level;
   private final Plan plan;
+  private final ShuffleLayout layout;
   private final PipelineOptions options;
   private final int parallelism;
   private final TaskMetrics metrics = new TaskMetrics();
@@ -73,10 +78,8 @@ public final class LevelGraph {
     this.level = level;
     this.options = options;
     this.parallelism = parallelism;
-    this.output =
-        new BlockOutput(
-            Math.max(1, (plan.levels().size() - level.number() - 1) * parallelism),
-            plan.edges().size());
+    this.layout = new ShuffleLayout(plan, parallelism);
+    this.output = new BlockOutput(layout.partitions(level.number()), plan.edges().size());
     this.watermarks = new long[plan.collections().size()];
   }
 
@@ -121,6 +124,21 @@ public final class LevelGraph {
     }
   }
 
+  /**
+   * Gives every fused DoFn that reads side inputs what it reads in this epoch.
+   *
+   * @param reader what a step reads of the views that it was given
+   */
+  public void bindSideInputs(
+      BiFunction<String, Collection<PCollectionView<?>>, SideInputReader> reader) {
+    for (LiveDoFn doFn : fusedDoFns) {
+      Collection<PCollectionView<?>> views = doFn.spec().sideInputs().values();
+      if (!views.isEmpty()) {
+        doFn.context().bindSideInputs(reader.apply(doFn.fullName(), views));
+      }
+    }
+  }
+
   /** Says what the watermark of a root's output is at the end of the epoch. */
   public void setWatermark(PlanCollection rootOutput, long watermarkMillis) {
     watermarks[rootOutput.index()] = watermarkMillis;
@@ -158,7 +176,7 @@ public final class LevelGraph {
     }
     for (EdgeChannel channel : channels) {
       long watermark = watermarks[channel.edge().collection().index()];
-      if (watermark != NOT_CARRIED) {
+      if (watermark != NOT_CARRIED && !layout.isWrittenOnce(channel.edge())) {
         channel.sendWatermark(watermark);
       }
     }
@@ -213,7 +231,7 @@ public final class LevelGraph {
   private void wire(int taskIndex) {
     Map<PlanCollection, List<ElementReceiver>> consumers = new HashMap<>();
     for (Edge edge : level.outgoing()) {
-      EdgeChannel channel = new EdgeChannel(edge, parallelism, output);
+      EdgeChannel channel = new EdgeChannel(edge, layout, parallelism, output);
       EdgeSender sender = sender(channel, taskIndex);
       channels.add(channel);
       senders.add(sender);

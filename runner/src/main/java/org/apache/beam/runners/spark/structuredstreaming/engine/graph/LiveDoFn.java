@@ -85,6 +85,10 @@ public final class LiveDoFn implements WindowedValueMultiReceiver {
     this.context = new DoFnContext(fullName);
   }
 
+  String fullName() {
+    return fullName;
+  }
+
   public DoFnSpec spec() {
     return spec;
   }

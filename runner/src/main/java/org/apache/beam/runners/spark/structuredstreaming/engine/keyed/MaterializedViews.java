@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * What views have been made of their panes in this JVM, for one run of a query: shared by all
+ * What views have been made of their panes in this JVM, for one run of a pipeline: shared by all
  * partitions and kept across epochs, as long as memory allows.
  *
  * <p>A pane is known by an id that no other content has, so what is found here is what would be made
@@ -35,10 +35,10 @@ public final class MaterializedViews {
   private final Map<PaneId, Slot> slots = new ConcurrentHashMap<>();
 
   /** Names the content of a pane. */
-  record PaneId(long high, long low) {}
+  public record PaneId(long high, long low) {}
 
   /** A value that user code reads; may be null. */
-  record Materialized(Object value) {}
+  public record Materialized(Object value) {}
 
   private static final class Slot {
     private SoftReference<Materialized> reference = new SoftReference<>(null);
@@ -62,7 +62,7 @@ public final class MaterializedViews {
    *
    * @param make makes it if it is not there; what it throws is thrown, and nothing is kept
    */
-  Materialized get(PaneId id, Supplier<Materialized> make) {
+  public Materialized get(PaneId id, Supplier<Materialized> make) {
     if (slots.size() > SLOTS_BEFORE_PURGE) {
       slots.values().removeIf(Slot::isEmpty);
     }

@@ -25,21 +25,25 @@ import java.util.NoSuchElementException;
 import org.apache.beam.sdk.coders.Coder;
 
 /**
- * The elements of a view's pane, in memory: decoded if they are small, else decoded anew while they
+ * The elements of a view's pane: decoded and in memory if they are few, else decoded anew while they
  * are iterated. Any number of threads may read them.
  */
-final class PaneElements implements Iterable<Object> {
+public final class PaneElements implements Iterable<Object> {
   /** Encoded bytes up to which elements are kept decoded, which takes a few times as much. */
   private static final long MAX_DECODED_BYTES = 16L << 20;
 
-  private final List<EncodedValues> chunks;
+  private final List<Iterable<Object>> chunks;
 
-  private PaneElements(List<EncodedValues> chunks) {
+  private PaneElements(List<Iterable<Object>> chunks) {
     this.chunks = chunks;
   }
 
-  /** The elements of all chunks, one behind the other. */
-  static Iterable<Object> of(List<EncodedValues> chunks, long bytes) {
+  /**
+   * The elements of all chunks, one behind the other.
+   *
+   * @param bytes of all of them, encoded
+   */
+  public static Iterable<Object> of(List<? extends Iterable<Object>> chunks, long bytes) {
     PaneElements elements = new PaneElements(List.copyOf(chunks));
     if (bytes > MAX_DECODED_BYTES) {
       return elements;
@@ -50,13 +54,13 @@ final class PaneElements implements Iterable<Object> {
   }
 
   /** A chunk as it is stored. */
-  static EncodedValues chunk(Coder<Object> coder, byte[] bytes, int offset, int count) {
+  public static Iterable<Object> chunk(Coder<Object> coder, byte[] bytes, int offset, int count) {
     return new EncodedValues(coder, bytes, offset, bytes.length - offset, count);
   }
 
   @Override
   public Iterator<Object> iterator() {
-    Iterator<EncodedValues> remaining = chunks.iterator();
+    Iterator<Iterable<Object>> remaining = chunks.iterator();
     return new Iterator<>() {
       private Iterator<Object> current = Collections.emptyIterator();
 

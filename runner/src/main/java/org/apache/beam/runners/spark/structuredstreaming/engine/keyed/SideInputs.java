@@ -25,12 +25,12 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.values.PCollectionView;
 
 /**
- * The views of one level and partition during one epoch. Made by the task; the runners of view steps
- * are added before those of the steps that read them.
+ * The views of one level and partition during one epoch. Made by the task; views are added
+ * before the runners of the steps that read them.
  */
 public final class SideInputs {
   private final MaterializedViews materialized;
-  private final Map<PCollectionView<?>, ViewRunner> views = new LinkedHashMap<>();
+  private final Map<PCollectionView<?>, ReadableView> views = new LinkedHashMap<>();
 
   public SideInputs(MaterializedViews materialized) {
     this.materialized = Objects.requireNonNull(materialized, "materialized");
@@ -40,13 +40,9 @@ public final class SideInputs {
     return materialized;
   }
 
-  void add(ViewRunner view) {
+  /** Adds a view, before the runners of the steps that read it are made. */
+  public void add(ReadableView view) {
     views.put(view.view(), view);
-  }
-
-  /** Says that all elements of all views have come. What they hold is kept as long as this is. */
-  public void complete() {
-    views.values().forEach(ViewRunner::complete);
   }
 
   /**
@@ -56,14 +52,14 @@ public final class SideInputs {
    */
   StepSideInputs of(
       KeyedStep step, Collection<PCollectionView<?>> viewsOfStep, StepWatermarks clock) {
-    Map<PCollectionView<?>, ViewRunner> chosen = new LinkedHashMap<>();
+    Map<PCollectionView<?>, ReadableView> chosen = new LinkedHashMap<>();
     for (PCollectionView<?> view : viewsOfStep) {
-      ViewRunner runner = views.get(view);
-      if (runner == null) {
+      ReadableView readable = views.get(view);
+      if (readable == null) {
         throw new IllegalStateException(
             step.fullName() + " reads " + view + ", which its level does not keep");
       }
-      chosen.put(view, runner);
+      chosen.put(view, readable);
     }
     return new StepSideInputs(step, chosen, clock);
   }

@@ -32,12 +32,12 @@ import org.apache.beam.sdk.values.PCollectionView;
 /** The views that one step reads, in one partition and epoch. */
 final class StepSideInputs implements SideInputReader {
   private final KeyedStep step;
-  private final Map<PCollectionView<?>, ViewRunner> views;
+  private final Map<PCollectionView<?>, ReadableView> views;
   private final List<Mapped> mapped = new ArrayList<>();
   private final StepWatermarks clock;
 
   private record Mapped(
-      ViewRunner runner, WindowMappingFn<? extends BoundedWindow> mapping) {}
+      ReadableView readable, WindowMappingFn<? extends BoundedWindow> mapping) {}
 
   /** Whether an element of a main window can be processed. */
   enum State {
@@ -52,12 +52,12 @@ final class StepSideInputs implements SideInputReader {
   }
 
   StepSideInputs(
-      KeyedStep step, Map<PCollectionView<?>, ViewRunner> views, StepWatermarks clock) {
+      KeyedStep step, Map<PCollectionView<?>, ReadableView> views, StepWatermarks clock) {
     this.step = step;
     this.views = views;
     this.clock = clock;
     views.forEach(
-        (view, runner) -> mapped.add(new Mapped(runner, ViewParts.windowMapping(view))));
+        (view, readable) -> mapped.add(new Mapped(readable, ViewParts.windowMapping(view))));
     addConsumer(() -> minus(clock.inputWatermark(), latenessMillis()));
   }
 
@@ -76,11 +76,11 @@ final class StepSideInputs implements SideInputReader {
     boolean ready = true;
     for (Mapped view : mapped) {
       BoundedWindow window = view.mapping().getSideInputWindow(mainWindow);
-      if (view.runner().isCollected(window)) {
+      if (view.readable().isCollected(window)) {
         checkExpired(mainWindow, window, view);
         return State.COLLECTED;
       }
-      ready &= view.runner().isReady(window);
+      ready &= view.readable().isReady(window);
     }
     return ready ? State.READY : State.NOT_READY;
   }
@@ -88,12 +88,12 @@ final class StepSideInputs implements SideInputReader {
   @Override
   @SuppressWarnings("unchecked") // made by the view's own ViewFn
   public <T> T get(PCollectionView<T> view, BoundedWindow window) {
-    ViewRunner runner = views.get(view);
-    if (runner == null) {
+    ReadableView readable = views.get(view);
+    if (readable == null) {
       throw new IllegalArgumentException(
           step.fullName() + " reads " + view + ", which it was not given as a side input");
     }
-    return (T) runner.get(window);
+    return (T) readable.get(window);
   }
 
   @Override
@@ -119,7 +119,7 @@ final class StepSideInputs implements SideInputReader {
               step.fullName(),
               mainWindow,
               window,
-              view.runner().step().fullName(),
+              view.readable().fullName(),
               view.mapping().getClass().getName(),
               view.mapping().maximumLookback()));
     }

@@ -24,7 +24,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
-import org.apache.beam.runners.core.InMemoryMultimapSideInputView;
 import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ViewSender;
@@ -41,13 +40,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewParts;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.coders.Coder;
-import org.apache.beam.sdk.coders.KvCoder;
-import org.apache.beam.sdk.transforms.Materializations;
-import org.apache.beam.sdk.transforms.Materializations.IterableView;
-import org.apache.beam.sdk.transforms.Materializations.MultimapView;
-import org.apache.beam.sdk.transforms.ViewFn;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
-import org.apache.beam.sdk.values.KV;
 import org.apache.beam.sdk.values.PCollectionView;
 
 /**
@@ -69,7 +62,7 @@ import org.apache.beam.sdk.values.PCollectionView;
  * elements}; {@code (COLLECTED) -> collected}; and an index of the ends. Only what is asked for or
  * changed is read.
  */
-final class ViewRunner extends KeyedStepRunner {
+final class ViewRunner extends KeyedStepRunner implements ReadableView {
   private static final byte WINDOWS = StepWatermarks.engineKind(0);
   private static final byte CHUNKS = StepWatermarks.engineKind(1);
   private static final byte WATERMARKS = StepWatermarks.engineKind(2);
@@ -79,10 +72,9 @@ final class ViewRunner extends KeyedStepRunner {
   private final ViewStep step;
   private final StepRows rows;
   private final StepWatermarks watermarks;
-  private boolean complete;
   private final HoldIndex ends;
   private final MaterializedViews materializedViews;
-  private final Coder<Object> elementCoder;
+  private final ViewMaterializer materializer;
   private final Coder<BoundedWindow> windowCoder;
   private final byte[] collectedPrefix;
   private final Map<BoundedWindow, ViewWindow> windows = new HashMap<>();
@@ -91,7 +83,6 @@ final class ViewRunner extends KeyedStepRunner {
   private Materialized empty;
   private long collected;
 
-  @SuppressWarnings("unchecked") // elements are untyped between steps
   ViewRunner(
       ViewStep step,
       MetricsContainerImpl container,
@@ -104,37 +95,30 @@ final class ViewRunner extends KeyedStepRunner {
     this.materializedViews = materializedViews;
     this.watermarks = new StepWatermarks(rows, WATERMARKS, processingTimeMillis);
     this.ends = new HoldIndex(rows);
-    this.elementCoder = (Coder<Object>) step.elementCoder();
+    this.materializer = new ViewMaterializer(step);
     this.windowCoder = step.input().windowCoder();
     this.collectedPrefix = rows.prefix(COLLECTED).toByteArray();
     byte[] stored = rows.get(collectedPrefix, NO_SUFFIX);
     this.collected = stored == null ? Long.MIN_VALUE : new ByteReader(stored).int64();
   }
 
-  PCollectionView<?> view() {
+  @Override
+  public PCollectionView<?> view() {
     return step.view();
   }
 
-  /**
-   * Adds a consumer.
-   *
-   * @param firstMainEnd the least end, in millis, of a main window for which it may still ask,
-   *     expired ones excepted; asked for when the epoch ends
-   */
-  void addConsumer(LongSupplier firstMainEnd) {
-    if (!complete) {
-      consumers.add(firstMainEnd);
-    }
+  @Override
+  public String fullName() {
+    return step.fullName();
   }
 
-  /** Takes the watermark to the end of time; from here on everything is kept, whoever asks for it. */
-  void complete() {
-    complete = true;
-    watermarks.advanceInput(BoundedWindow.TIMESTAMP_MAX_VALUE.getMillis());
+  @Override
+  public void addConsumer(LongSupplier firstMainEnd) {
+    consumers.add(firstMainEnd);
   }
 
-  /** Whether what {@link #get} returns for a window is the view's, a later pane excepted. */
-  boolean isReady(BoundedWindow window) {
+  @Override
+  public boolean isReady(BoundedWindow window) {
     return window(window).pane() != null
         || LateDataUtils.garbageCollectionTime(
                     window, step.windowingStrategy().getAllowedLateness())
@@ -142,13 +126,13 @@ final class ViewRunner extends KeyedStepRunner {
             < watermarks.inputWatermark();
   }
 
-  /** Whether windows with this window's end are collected, if they had a pane or not. */
-  boolean isCollected(BoundedWindow window) {
+  @Override
+  public boolean isCollected(BoundedWindow window) {
     return window.maxTimestamp().getMillis() < collected;
   }
 
-  /** What user code reads of the view in a window that is ready. */
-  Object get(BoundedWindow window) {
+  @Override
+  public Object get(BoundedWindow window) {
     ViewWindow known = window(window);
     if (known.pane() == null) {
       if (!isReady(window)) {
@@ -156,13 +140,13 @@ final class ViewRunner extends KeyedStepRunner {
             step.fullName() + ": read in window " + window + ", in which it is not ready");
       }
       if (empty == null) {
-        empty = materialize(List.of());
+        empty = materializer.of(List.of());
       }
       return empty.value();
     }
     if (known.materialized() == null) {
       known.setMaterialized(
-          materializedViews.get(known.pane().id(), () -> materialize(elements(known.pane()))));
+          materializedViews.get(known.pane().id(), () -> materializer.of(elements(known.pane()))));
     }
     return known.materialized().value();
   }
@@ -270,7 +254,7 @@ final class ViewRunner extends KeyedStepRunner {
 
   private Iterable<Object> elements(Pane pane) {
     byte[] prefix = chunksPrefix(pane.id());
-    List<EncodedValues> chunks = new ArrayList<>();
+    List<Iterable<Object>> chunks = new ArrayList<>();
     for (long chunk = 0; chunk < pane.chunks(); chunk++) {
       byte[] row = rows.get(prefix, chunkSuffix(chunk));
       if (row == null) {
@@ -281,26 +265,12 @@ final class ViewRunner extends KeyedStepRunner {
       input.reset(row);
       try {
         int count = input.readVarInt();
-        chunks.add(PaneElements.chunk(elementCoder, row, input.position(), count));
+        chunks.add(PaneElements.chunk(materializer.elementCoder(), row, input.position(), count));
       } catch (IOException e) {
         throw failure("reading chunk " + chunk + " of " + pane, e);
       }
     }
     return PaneElements.of(chunks, pane.bytes());
-  }
-
-  @SuppressWarnings("unchecked") // elements are untyped between steps
-  private Materialized materialize(Iterable<Object> elements) {
-    ViewFn<?, ?> viewFn = ViewParts.viewFn(step.view());
-    String form = ViewParts.materialization(step.view());
-    if (form.equals(Materializations.ITERABLE_MATERIALIZATION_URN)) {
-      IterableView<Object> view = () -> elements;
-      return new Materialized(((ViewFn<IterableView<Object>, Object>) viewFn).apply(view));
-    }
-    Coder<Object> keyCoder = ((KvCoder<Object, Object>) (Coder<?>) elementCoder).getKeyCoder();
-    Iterable<KV<Object, Object>> pairs = (Iterable<KV<Object, Object>>) (Iterable<?>) elements;
-    MultimapView<Object, Object> view = InMemoryMultimapSideInputView.fromIterable(keyCoder, pairs);
-    return new Materialized(((ViewFn<MultimapView<Object, Object>, Object>) viewFn).apply(view));
   }
 
   private ViewWindow window(BoundedWindow window) {

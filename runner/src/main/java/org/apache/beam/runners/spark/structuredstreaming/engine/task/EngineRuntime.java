@@ -17,9 +17,12 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
+import java.io.Closeable;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -30,7 +33,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
@@ -70,6 +75,8 @@ public final class EngineRuntime {
   private final Set<StateStoreProviderId> stores = new HashSet<>();
   private final BundleCallbacks callbacks = new BundleCallbacks();
   private final MaterializedViews materializedViews = new MaterializedViews();
+  private final ShuffleLayout layout;
+  private final Map<Class<?>, Closeable> shared = new HashMap<>();
   private ScheduledFuture<?> sweep;
   private boolean closed;
   private int inUse;
@@ -82,6 +89,7 @@ public final class EngineRuntime {
     this.setup = setup;
     this.plan = setup.decodePlan();
     this.options = setup.options().get();
+    this.layout = new ShuffleLayout(plan, setup.parallelism());
     for (int i = 0; i < plan.levels().size(); i++) {
       idle.add(new ArrayDeque<>());
     }
@@ -129,6 +137,15 @@ public final class EngineRuntime {
   /** What all tasks here share of the views they have read. */
   public MaterializedViews materializedViews() {
     return materializedViews;
+  }
+
+  public ShuffleLayout layout() {
+    return layout;
+  }
+
+  /** What all tasks here share of a kind; made when it is asked for first, closed with the run. */
+  public synchronized <T extends Closeable> T shared(Class<T> kind, Supplier<T> make) {
+    return kind.cast(shared.computeIfAbsent(kind, key -> make.get()));
   }
 
   /** A graph of the level for the calling task alone. */
@@ -199,6 +216,7 @@ public final class EngineRuntime {
         sweep.cancel(false);
         // A task that has just found it here tears down what it used.
         closed = true;
+        closeShared();
       }
       for (Deque<IdleGraph> graphs : idle) {
         for (Iterator<IdleGraph> each = graphs.iterator(); each.hasNext(); ) {
@@ -220,6 +238,7 @@ public final class EngineRuntime {
       opened = List.copyOf(stores);
       stores.clear();
       closed = true;
+      closeShared();
       sweep.cancel(false);
       for (Deque<IdleGraph> level : idle) {
         level.forEach(graph -> graphs.add(graph.graph()));
@@ -228,5 +247,16 @@ public final class EngineRuntime {
     }
     graphs.forEach(EngineRuntime::tearDown);
     opened.forEach(StateStores::unload);
+  }
+
+  private void closeShared() {
+    for (Closeable each : shared.values()) {
+      try {
+        each.close();
+      } catch (IOException e) {
+        LOG.warn("What the tasks of {} have shared cannot be let go of", setup.runKey(), e);
+      }
+    }
+    shared.clear();
   }
 }

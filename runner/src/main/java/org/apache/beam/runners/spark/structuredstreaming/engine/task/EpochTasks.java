@@ -17,8 +17,10 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
+import java.io.Serializable;
 import java.util.Set;
 import java.util.UUID;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -26,7 +28,7 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /** Makes the tasks of one epoch, on the executors. */
-public final class EpochTasks implements LevelTasks {
+public final class EpochTasks implements Serializable {
   private final Broadcast<EngineSetup> setup;
   private final ReportAccumulator reports;
   private final long epoch;
@@ -62,9 +64,13 @@ public final class EpochTasks implements LevelTasks {
     this.stateLocation = setup.value().stateLocation();
   }
 
-  @Override
-  public int parallelism() {
+  /** Partitions of every level but 0. */
+  int parallelism() {
     return parallelism;
+  }
+
+  ShuffleLayout layout() {
+    return EngineRuntime.of(setup.value()).layout();
   }
 
   String stateLocation() {
@@ -80,8 +86,12 @@ public final class EpochTasks implements LevelTasks {
     return new SourceTask(address(0, partition), runtime, context, reports, rows).start();
   }
 
-  @Override
-  public LevelTask keyedTask(
+  /**
+   * A task of a level behind a shuffle, which has started.
+   *
+   * @param blocks what the shuffles of the lower levels hold for it
+   */
+  LevelTask keyedTask(
       int level,
       int partition,
       TaskContext context,

@@ -19,8 +19,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.spark.Dependency;
-import org.apache.spark.Partition;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -37,29 +37,23 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * A level behind a shuffle: {@code N} partitions, each reading its blocks out of the
- * shuffle of every lower level.
- *
- * <p>Partition {@code p} of level {@code k} is reduce partition {@code (k - j - 1) * N + p} of what
- * level {@code j} wrote.
+ * A level that reads what the lower levels have written, of each of them what {@link ShuffleLayout}
+ * says.
  */
-public class LevelRdd extends RDD<Tuple2<Object, Object>> {
+public abstract class LevelRdd extends RDD<Tuple2<Object, Object>> {
   private static final ClassTag<Tuple2<Object, Object>> TAG = ClassTag$.MODULE$.apply(Tuple2.class);
 
-  private final LevelTasks tasks;
   private final int level;
   private final ShuffleHandle[] handles;
 
   /**
    * @param lower the shuffles of the levels below, by their number
    */
-  public LevelRdd(
+  protected LevelRdd(
       SparkContext context,
-      LevelTasks tasks,
       int level,
       List<ShuffleDependency<Object, Object, Object>> lower) {
     super(context, JavaConverters.asScalaBuffer(new ArrayList<Dependency<?>>(lower)).toSeq(), TAG);
-    this.tasks = tasks;
     this.level = level;
     this.handles = new ShuffleHandle[lower.size()];
     for (int i = 0; i < handles.length; i++) {
@@ -67,27 +61,37 @@ public class LevelRdd extends RDD<Tuple2<Object, Object>> {
     }
   }
 
-  @Override
-  public Partition[] getPartitions() {
-    return NumberedPartition.range(tasks.parallelism());
+  protected final int level() {
+    return level;
   }
 
-  @Override
-  public Iterator<Tuple2<Object, Object>> compute(Partition split, TaskContext context) {
-    return tasks.keyedTask(level, split.index(), context, blocks(split.index(), context));
-  }
-
-  private Iterator<Product2<Object, Object>> blocks(int partition, TaskContext context) {
-    ShuffleReadMetricsReporter metrics = context.taskMetrics().createTempShuffleReadMetrics();
+  /**
+   * What the lower levels have written for a partition of this one.
+   *
+   * @param layout of the shuffles
+   */
+  protected final Iterator<Product2<Object, Object>> blocks(
+      ShuffleLayout layout, int partition, TaskContext context) {
     List<Iterator<Product2<Object, Object>>> readers = new ArrayList<>();
     for (int lower = 0; lower < handles.length; lower++) {
-      int reduce = (level - lower - 1) * tasks.parallelism() + partition;
-      ShuffleReader<Object, Object> reader =
-          SparkEnv.get()
-              .shuffleManager()
-              .getReader(handles[lower], reduce, reduce + 1, context, metrics);
-      readers.add(reader.read());
+      readers.add(blocks(lower, layout.first(lower, level) + partition, context));
     }
     return new ConcatenatedIterator<>(readers.iterator());
+  }
+
+  /** What the level {@code lower} has written for one reduce partition. */
+  protected final Iterator<Product2<Object, Object>> blocks(
+      int lower, int reducePartition, TaskContext context) {
+    ShuffleReadMetricsReporter metrics = context.taskMetrics().createTempShuffleReadMetrics();
+    ShuffleReader<Object, Object> reader =
+        SparkEnv.get()
+            .shuffleManager()
+            .getReader(handles[lower], reducePartition, reducePartition + 1, context, metrics);
+    return reader.read();
+  }
+
+  /** The id of the shuffle that the level {@code lower} has written. */
+  protected final int shuffleId(int lower) {
+    return handles[lower].shuffleId();
   }
 }

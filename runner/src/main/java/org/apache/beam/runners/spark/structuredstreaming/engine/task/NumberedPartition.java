@@ -23,14 +23,15 @@ import org.apache.spark.Partition;
  * A partition that is nothing but its number. Not a record: Spark's {@code Partition} lays down the
  * names of its accessors.
  */
-final class NumberedPartition implements Partition {
+public final class NumberedPartition implements Partition {
   private final int number;
 
   NumberedPartition(int number) {
     this.number = number;
   }
 
-  static Partition[] range(int count) {
+  /** Partitions 0 to {@code count - 1}. */
+  public static Partition[] range(int count) {
     Partition[] partitions = new Partition[count];
     for (int i = 0; i < count; i++) {
       partitions[i] = new NumberedPartition(i);

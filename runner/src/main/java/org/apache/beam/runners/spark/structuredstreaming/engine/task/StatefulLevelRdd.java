@@ -23,13 +23,15 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStore
 import org.apache.spark.Partition;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkContext;
+import org.apache.spark.TaskContext;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
+import scala.Tuple2;
+import scala.collection.Iterator;
 import scala.collection.JavaConverters;
 
 /** A level behind a shuffle in one epoch, whose partitions have state in Spark's stores. */
 public final class StatefulLevelRdd extends LevelRdd {
   private final EpochTasks tasks;
-  private final int level;
   private final transient StateStoreCoordinatorRef coordinator;
 
   /**
@@ -41,10 +43,20 @@ public final class StatefulLevelRdd extends LevelRdd {
       int level,
       List<ShuffleDependency<Object, Object, Object>> lower,
       StateStoreCoordinatorRef coordinator) {
-    super(context, tasks, level, lower);
+    super(context, level, lower);
     this.tasks = tasks;
-    this.level = level;
     this.coordinator = coordinator;
+  }
+
+  @Override
+  public Partition[] getPartitions() {
+    return NumberedPartition.range(tasks.parallelism());
+  }
+
+  @Override
+  public Iterator<Tuple2<Object, Object>> compute(Partition split, TaskContext context) {
+    return tasks.keyedTask(
+        level(), split.index(), context, blocks(tasks.layout(), split.index(), context));
   }
 
   /** Where the partition's state is loaded, if it is. */
@@ -54,7 +66,7 @@ public final class StatefulLevelRdd extends LevelRdd {
         StateStores.preferredLocation(
             coordinator,
             StateStores.id(
-                tasks.stateLocation(), level, split.index(), tasks.queryRunId()));
+                tasks.stateLocation(), level(), split.index(), tasks.queryRunId()));
     List<String> locations = location.map(List::of).orElse(List.of());
     return JavaConverters.asScalaBuffer(locations).toSeq();
   }

@@ -42,7 +42,7 @@ class PipelineClockTest {
   }
 
   private static PipelineClock clock(Pipeline pipeline) {
-    Plan plan = PlanTranslator.translate(pipeline, pipeline.getOptions());
+    Plan plan = PlanTranslator.translate(pipeline, pipeline.getOptions(), true);
     return new PipelineClock(plan);
   }
 

@@ -168,7 +168,7 @@ class PaneEquivalenceTest {
                 each.windowing());
         step = new GroupByKeyStep(1, "Group", 1, input, output);
       }
-      ReadStep read = new ReadStep(0, "Read", 0, new ImpulseSource(), input);
+      ReadStep read = new ReadStep(0, "Read", 0, 0, new ImpulseSource(), input);
       Edge edge = new Edge(0, 0, input, step);
       Level sending = new Level(0, List.of(read), List.of(), List.of(edge), List.of());
       Level receiving = new Level(1, List.of(step), List.of(), List.of(), List.of(edge));
@@ -178,7 +178,8 @@ class PaneEquivalenceTest {
               List.of(read, step),
               List.of(sending, receiving),
               List.of(edge),
-              List.of(read));
+              List.of(read),
+              true);
       senders = LevelGraph.create(plan, sending, OPTIONS, 1, 0);
     }
 

@@ -70,7 +70,7 @@ final class StepBench {
   StepBench(KeyedStep step, RunnerFactory factory) {
     this.step = step;
     this.factory = factory;
-    ReadStep read = new ReadStep(0, "Read", 0, new ImpulseSource(), step.input());
+    ReadStep read = new ReadStep(0, "Read", 0, 0, new ImpulseSource(), step.input());
     Edge edge = new Edge(0, 0, step.input(), step);
     Level sending = new Level(0, List.of(read), List.of(), List.of(edge), List.of());
     Level receiving = new Level(1, List.of(step), List.of(), List.of(), List.of(edge));
@@ -80,7 +80,8 @@ final class StepBench {
             List.of(read, step),
             List.of(sending, receiving),
             List.of(edge),
-            List.of(read));
+            List.of(read),
+            true);
     this.sender = LevelGraph.create(plan, sending, PipelineOptionsFactory.create(), 1, 0);
   }
 

@@ -96,7 +96,7 @@ final class ViewBench {
     PlanCollection main =
         new PlanCollection(
             1, "main", StringUtf8Coder.of(), windowing.withAllowedLateness(mainLateness));
-    ReadStep read = new ReadStep(0, "Read", 0, new ImpulseSource(), panes);
+    ReadStep read = new ReadStep(0, "Read", 0, 0, new ImpulseSource(), panes);
     viewStep = new ViewStep(1, "View (level 1)", 1, view, panes);
     reader = new RedistributeStep(2, "Reader", 1, false, main, main);
     Edge edge = new Edge(0, 0, panes, viewStep);
@@ -108,7 +108,8 @@ final class ViewBench {
             List.of(read, viewStep),
             List.of(sending, receiving),
             List.of(edge),
-            List.of(read));
+            List.of(read),
+            true);
     senders = LevelGraph.create(plan, sending, OPTIONS, 1, 0);
     startEpoch();
   }

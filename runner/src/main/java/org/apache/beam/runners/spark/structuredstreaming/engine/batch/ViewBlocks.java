@@ -15,23 +15,21 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.beam.runners.spark.structuredstreaming.engine.task;
+package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
-import java.io.Serializable;
-import org.apache.spark.TaskContext;
+import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.translation.Edge;
 import scala.Product2;
 import scala.collection.Iterator;
 
-/** Makes the tasks of levels behind a shuffle, on the executors. */
-public interface LevelTasks extends Serializable {
-  /** Partitions of every level but 0. */
-  int parallelism();
-
+/** What the lower levels have written of views, as one task can read it. */
+interface ViewBlocks {
   /**
-   * A task that has started.
-   *
-   * @param blocks what the shuffles of the lower levels hold for it
+   * The task attempts that have written to an edge, in order. As long as they are the same, so is what
+   * {@link #read} gives: no attempt has the number of another, and what one has written stays.
    */
-  LevelTask keyedTask(
-      int level, int partition, TaskContext context, Iterator<Product2<Object, Object>> blocks);
+  List<Long> writers(Edge edge);
+
+  /** The blocks of an edge to a view. */
+  Iterator<Product2<Object, Object>> read(Edge edge);
 }

@@ -1,0 +1,162 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ViewSender;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.PaneElements;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewMaterializer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
+import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
+import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import scala.Product2;
+import scala.collection.Iterator;
+
+/**
+ * A view, complete, as an executor keeps it for all its tasks: of every window the last pane, as chunks
+ * of encoded elements. What a pane is made into is kept as long as memory allows.
+ *
+ * <pre>
+ * chunks in memory: the first that were read, up to the limit in bytes; the others are in a file
+ * </pre>
+ *
+ * <p>Filled by one task, then read by any number at a time.
+ */
+final class StoredView implements Closeable {
+  private final ViewMaterializer materializer;
+  private final MaterializedViews materialized;
+  private final Coder<BoundedWindow> windowCoder;
+  private final long memoryBytes;
+  private final Map<BoundedWindow, Pane> panes = new HashMap<>();
+  private final RecordInput record;
+  private Pane incoming;
+  private long bytesInMemory;
+  private ChunkFile file;
+  private Materialized empty;
+
+  /** What is known of the pane of a window. */
+  private static final class Pane {
+    private final long index;
+    private final PaneId id;
+    private final List<Iterable<Object>> chunks = new ArrayList<>();
+    private long bytes;
+
+    Pane(long index, PaneId id) {
+      this.index = index;
+      this.id = id;
+    }
+  }
+
+  /**
+   * @param edges number of edges in the plan
+   * @param memoryBytes how much of it is in memory at most, encoded
+   */
+  StoredView(ViewStep step, MaterializedViews materialized, int edges, long memoryBytes) {
+    this.materializer = new ViewMaterializer(step);
+    this.materialized = materialized;
+    this.windowCoder = step.input().windowCoder();
+    this.memoryBytes = memoryBytes;
+    this.record = new RecordInput(edges);
+  }
+
+  /** Adds what one edge has brought. */
+  void read(Iterator<Product2<Object, Object>> blocks) throws IOException {
+    while (blocks.hasNext()) {
+      record.reset((Block) blocks.next()._2());
+      while (record.next()) {
+        readChunk();
+      }
+    }
+  }
+
+  private void readChunk() throws IOException {
+    ByteInput bytes = record.bytes();
+    int flags = bytes.readByte();
+    BoundedWindow window = record.readWindow(windowCoder).window();
+    long index = bytes.readVarLong();
+    PaneId id = new PaneId(bytes.readLong(), bytes.readLong());
+    int count = bytes.readVarInt();
+    int length = bytes.readLength();
+    if ((flags & ViewSender.FIRST) != 0) {
+      Pane known = panes.get(window);
+      incoming = known != null && index < known.index ? null : new Pane(index, id);
+    }
+    if (incoming == null) {
+      bytes.seek(bytes.position() + length);
+      return;
+    }
+    incoming.chunks.add(chunk(bytes.readBytes(length), count));
+    incoming.bytes += length;
+    if ((flags & ViewSender.LAST) != 0) {
+      panes.put(window, incoming);
+    }
+  }
+
+  private Iterable<Object> chunk(byte[] bytes, int count) throws IOException {
+    if (bytesInMemory + bytes.length <= memoryBytes) {
+      bytesInMemory += bytes.length;
+      return PaneElements.chunk(materializer.elementCoder(), bytes, 0, count);
+    }
+    if (file == null) {
+      file = new ChunkFile();
+    }
+    ChunkFile.Chunk written = file.append(bytes);
+    return () ->
+        PaneElements.chunk(materializer.elementCoder(), written.read(), 0, count).iterator();
+  }
+
+  /** Whether some of it had no room in memory. */
+  boolean isOnDisk() {
+    return file != null;
+  }
+
+  /** What user code reads in a window: what its pane was made into, or what one without elements is. */
+  Object get(BoundedWindow window) {
+    Pane pane = panes.get(window);
+    return pane == null
+        ? empty().value()
+        : materialized
+            .get(pane.id, () -> materializer.of(PaneElements.of(pane.chunks, pane.bytes)))
+            .value();
+  }
+
+  private synchronized Materialized empty() {
+    if (empty == null) {
+      empty = materializer.of(List.of());
+    }
+    return empty;
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (file != null) {
+      file.close();
+    }
+  }
+}
