@@ -113,8 +113,9 @@ public interface SparkStructuredStreamingPipelineOptions
 
   @Description(
       "Partitions that keyed work and its state is divided into. Fixed at the first start of a"
-          + " checkpoint; a later value is ignored. 0 for the cores Spark has at that time; at most"
-          + " 10000. Each is a task in every epoch: a few for every core are enough.")
+          + " checkpoint; a later value is ignored. 0 for the cores Spark has at that time, in a batch"
+          + " pipeline for one per --bundleSizeBytes of its sources if these are more, up to 16 a core;"
+          + " at most 10000. Each is a task in every epoch: a few for every core are enough.")
   @Default.Integer(0)
   Integer getParallelism();
 

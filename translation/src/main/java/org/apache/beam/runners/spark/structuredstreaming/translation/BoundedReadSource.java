@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.io.BoundedSource;
+import org.apache.beam.sdk.io.OffsetBasedSource;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.transforms.display.DisplayData;
@@ -67,18 +68,31 @@ public final class BoundedReadSource<T> extends UnboundedSource<T, BoundedReadMa
     return source;
   }
 
+  /** The source's size as {@link SourceSize} has it. */
+  public long sizeBytes(PipelineOptions options) throws Exception {
+    return SourceSize.of(source, options);
+  }
+
   @Override
   public List<BoundedReadSource<T>> split(int desiredNumSplits, PipelineOptions options)
       throws Exception {
     int desired = Math.max(1, desiredNumSplits);
-    long estimated = source.getEstimatedSizeBytes(options);
-    long total = estimated > 0 ? estimated : ASSUMED_SIZE_BYTES;
-    long bundle = Math.max(1, (total + desired - 1) / desired);
-    List<? extends BoundedSource<T>> bundles = source.split(bundle, options);
+    List<? extends BoundedSource<T>> bundles = bundles(desired, options);
     if (bundles.isEmpty()) {
       return List.of(this);
     }
     return group(bundles, Math.min(desired, bundles.size()), options);
+  }
+
+  private List<? extends BoundedSource<T>> bundles(int desired, PipelineOptions options)
+      throws Exception {
+    if (source instanceof OffsetBasedSource<T> offsets && SourceSize.exceedsLong(offsets, options)) {
+      return SourceSize.split(offsets, desired, options);
+    }
+    long size = SourceSize.of(source, options);
+    long total = size > 0 ? size : ASSUMED_SIZE_BYTES;
+    long bundle = total / desired + (total % desired == 0 ? 0 : 1);
+    return source.split(bundle, options);
   }
 
   /**
@@ -100,7 +114,7 @@ public final class BoundedReadSource<T> extends UnboundedSource<T, BoundedReadMa
     leastFirst.addAll(groups);
     for (BoundedSource<T> bundle : bundles) {
       Group<T> least = leastFirst.remove();
-      least.add(bundle, bundle.getEstimatedSizeBytes(options));
+      least.add(bundle, SourceSize.of(bundle, options));
       leastFirst.add(least);
     }
     List<BoundedReadSource<T>> splits = new ArrayList<>();
@@ -157,8 +171,9 @@ public final class BoundedReadSource<T> extends UnboundedSource<T, BoundedReadMa
 
     private void add(BoundedSource<T> part, long sizeBytes) {
       parts.add(part);
-      sizes.add(sizeBytes > 0 ? sizeBytes : BoundedReader.UNKNOWN_SIZE);
-      totalBytes += Math.max(0, sizeBytes);
+      boolean known = sizeBytes > 0 && sizeBytes < SourceSize.BEYOND_LONG;
+      sizes.add(known ? sizeBytes : BoundedReader.UNKNOWN_SIZE);
+      totalBytes = SourceSize.sum(totalBytes, sizeBytes);
     }
   }
 }

@@ -22,6 +22,7 @@ import static org.hamcrest.Matchers.containsInAnyOrder;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasSize;
+import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.lessThanOrEqualTo;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -35,6 +36,8 @@ import org.apache.beam.sdk.coders.CoderException;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.BoundedSource;
+import org.apache.beam.sdk.io.CountingSource;
+import org.apache.beam.sdk.io.OffsetBasedSource;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.io.UnboundedSource.UnboundedReader;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -45,6 +48,9 @@ import org.apache.beam.sdk.util.SerializableUtils;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sources of the runner's own that end. */
 class BoundedReadSourceTest {
@@ -358,5 +364,48 @@ class BoundedReadSourceTest {
     assertThat(reader.getWatermark(), equalTo(BoundedWindow.TIMESTAMP_MAX_VALUE));
     assertThat(((BoundedReadMark) reader.getCheckpointMark()).done(), equalTo(true));
     reader.close();
+  }
+
+  @SuppressWarnings("deprecation") // what GenerateSequence is made of is to be had in no other way
+  private static BoundedSource<Long> upTo(long end) {
+    return CountingSource.upTo(end);
+  }
+
+  /** What Beam itself makes millions of millions of parts of: its size is no number of 64 bits. */
+  @ParameterizedTest
+  @ValueSource(
+      longs = {Long.MAX_VALUE / 2, Long.MAX_VALUE / 2 + 12345, Long.MAX_VALUE - 1, Long.MAX_VALUE})
+  @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aSequenceWithoutEndFallsIntoAsManySplitsAsAreAskedFor(long to) throws Exception {
+    BoundedReadSource<Long> sequence = new BoundedReadSource<>(upTo(to));
+    assertThat(sequence.sizeBytes(OPTIONS), is(SourceSize.BEYOND_LONG));
+    List<BoundedReadSource<Long>> splits = sequence.split(7, OPTIONS);
+    assertThat(splits, hasSize(7));
+    for (BoundedReadSource<Long> split : splits) {
+      try (UnboundedReader<Long> reader = split.createReader(OPTIONS, null)) {
+        assertThat(reader.start(), is(true));
+      }
+    }
+  }
+
+  @Test
+  void rangesOfASequenceMeet() throws Exception {
+    long to = Long.MAX_VALUE / 2 + 3;
+    OffsetBasedSource<Long> sequence = (OffsetBasedSource<Long>) upTo(to);
+    long next = 0;
+    for (OffsetBasedSource<Long> range : SourceSize.split(sequence, 5, OPTIONS)) {
+      assertThat(range.getStartOffset(), is(next));
+      next = range.getEndOffset();
+    }
+    assertThat(next, is(to));
+  }
+
+  @Test
+  void theSizeOfAnOrdinarySourceIsItsOwn() throws Exception {
+    assertThat(range(100).sizeBytes(OPTIONS), is(1000L));
+    assertThat(new BoundedReadSource<>(upTo(1000)).sizeBytes(OPTIONS), is(8000L));
+    assertThat(
+        new BoundedReadSource<>(new RangeSource(5, 0, true)).sizeBytes(OPTIONS),
+        is(SourceSize.BEYOND_LONG));
   }
 }

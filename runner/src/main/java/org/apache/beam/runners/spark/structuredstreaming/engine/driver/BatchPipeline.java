@@ -137,8 +137,9 @@ public final class BatchPipeline extends RunningPipeline {
   private void runJob() {
     SparkContext context = session().sparkContext();
     int cores = context.defaultParallelism();
-    int parallelism = options().getParallelism() > 0 ? options().getParallelism() : cores;
-    List<LevelPartitions> partitions = partitions(cores, parallelism);
+    BatchSources sources = BatchSources.of(plan, options(), metrics(), cores);
+    int parallelism = sources.partitions();
+    List<LevelPartitions> partitions = partitions(sources, parallelism);
     EngineSetup engineSetup =
         new EngineSetup(
             runId.toString(),
@@ -157,11 +158,13 @@ public final class BatchPipeline extends RunningPipeline {
     boolean done = false;
     try {
       LOG.info(
-          "Pipeline {} runs as batch with {} levels, {} splits of {} sources and {} partitions",
+          "Pipeline {} runs as batch with {} levels, {} splits of {} sources of about {} bytes, and {}"
+              + " partitions",
           name(),
           plan.levels().size(),
           partitions.stream().mapToInt(ofLevel -> ofLevel.splits().size()).sum(),
           plan.sources().size(),
+          sources.totalBytes(),
           parallelism);
       runLevels(partitions, new BatchTasks(setup, reports, runId, startTime().toEpochMilli()));
       done = true;
@@ -183,8 +186,7 @@ public final class BatchPipeline extends RunningPipeline {
   /** What a level is divided into: the partitions of its keyed steps, and the splits of its sources. */
   private record LevelPartitions(int keyed, List<ReadPartition> splits) {}
 
-  private List<LevelPartitions> partitions(int cores, int parallelism) {
-    BatchSources sources = new BatchSources(options(), metrics(), cores);
+  private List<LevelPartitions> partitions(BatchSources sources, int parallelism) {
     List<LevelPartitions> partitions = new ArrayList<>();
     for (Level level : plan.levels()) {
       boolean hasKeyed =
