@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 import java.io.IOException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateMemory;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.metrics.MetricsContainer;
@@ -58,7 +59,13 @@ final class LiftedCombineSender extends EdgeSender {
     this.accumulatorCoder = (Coder<Object>) step.accumulatorCoder();
     this.windowCoder = step.input().windowCoder();
     TimestampCombiner timestamps = step.windowingStrategy().getTimestampCombiner();
-    this.table = new PartialTable(keyCoder, combineFn, timestamps == TimestampCombiner.LATEST);
+    this.table =
+        new PartialTable(
+            keyCoder,
+            combineFn,
+            accumulatorCoder,
+            timestamps == TimestampCombiner.LATEST,
+            StateMemory.limitBytes());
   }
 
   @Override
@@ -68,16 +75,18 @@ final class LiftedCombineSender extends EdgeSender {
     try {
       for (BoundedWindow window : element.getWindows()) {
         table.add(pair.getKey(), window, pair.getValue(), element.getTimestamp().getMillis());
+        if (table.isFull()) {
+          table.drain(this::send);
+        }
       }
-    } catch (RuntimeException e) {
+    } catch (StepFailedException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
       throw failure("adding a value to an accumulator", e);
     } finally {
       metrics.activate(outer);
     }
     countElement();
-    if (table.isFull()) {
-      finish();
-    }
   }
 
   @Override

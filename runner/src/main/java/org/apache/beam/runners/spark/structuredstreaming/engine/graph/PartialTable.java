@@ -17,6 +17,8 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.Arrays;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.Combine.CombineFn;
@@ -28,6 +30,15 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
  *
  * <p>Every entry has an accumulator of its own: accumulators may be changed in place and must not
  * be shared between windows.
+ *
+ * <p>The table is full when it has {@value #MAX_ENTRIES} entries, {@value #MAX_VALUES} values, or more
+ * bytes of accumulators than it may have. These are estimated whenever the values have become half as
+ * many again:
+ *
+ * <pre>
+ * bytes = encoded size of the accumulator changed last
+ *         + (entries - 1) * mean encoded size of up to {@value #SAMPLES} others
+ * </pre>
  */
 final class PartialTable {
   /** When full the table is sent: a bound of memory, high enough to combine what repeats. */
@@ -38,10 +49,17 @@ final class PartialTable {
 
   private static final int INITIAL_CAPACITY = 1 << 10;
 
+  /** Values of the first estimate: an epoch that combines few is spared it. */
+  private static final int FIRST_ESTIMATE = 8;
+
+  private static final int SAMPLES = 16;
+
   private final Coder<Object> keyCoder;
   private final boolean keysAreComparable;
   private final CombineFn<Object, Object, Object> combineFn;
   private final boolean latestTimestamp;
+  private final Coder<Object> accumulatorCoder;
+  private final long maxBytes;
 
   /** Position in the entry arrays plus one, by slot; 0 is free. Twice as long as the others. */
   private int[] slots = new int[INITIAL_CAPACITY * 2];
@@ -55,6 +73,9 @@ final class PartialTable {
   private long[] timestamps = new long[INITIAL_CAPACITY];
   private int size;
   private int values;
+  private int nextEstimate = FIRST_ESTIMATE;
+  private int changedLast;
+  private boolean tooLarge;
   private BoundedWindow lastWindow;
   private int lastWindowHash;
 
@@ -67,9 +88,16 @@ final class PartialTable {
   /**
    * @param latestTimestamp whether an entry keeps the latest timestamp of its elements; otherwise
    *     the earliest
+   * @param maxBytes how many bytes the encoded accumulators may have, about
    */
   PartialTable(
-      Coder<Object> keyCoder, CombineFn<Object, Object, Object> combineFn, boolean latestTimestamp) {
+      Coder<Object> keyCoder,
+      CombineFn<Object, Object, Object> combineFn,
+      Coder<Object> accumulatorCoder,
+      boolean latestTimestamp,
+      long maxBytes) {
+    this.accumulatorCoder = accumulatorCoder;
+    this.maxBytes = maxBytes;
     this.keyCoder = keyCoder;
     this.keysAreComparable = keyCoder.consistentWithEquals();
     this.combineFn = combineFn;
@@ -77,11 +105,56 @@ final class PartialTable {
   }
 
   boolean isFull() {
-    return size >= MAX_ENTRIES || values >= MAX_VALUES;
+    return size >= MAX_ENTRIES || values >= MAX_VALUES || tooLarge;
   }
 
-  void add(Object key, BoundedWindow window, Object value, long timestamp) {
-    values++;
+  /** Adds a value; the table is not full. */
+  void add(Object key, BoundedWindow window, Object value, long timestamp) throws IOException {
+    combine(key, window, value, timestamp);
+    if (++values >= nextEstimate) {
+      nextEstimate += nextEstimate / 2;
+      tooLarge = estimatedBytes() > maxBytes;
+    }
+  }
+
+  /** Estimates the encoded size of all accumulators. */
+  private long estimatedBytes() throws IOException {
+    long ofLast = encodedBytes(accumulators[changedLast]);
+    int others = size - 1;
+    if (others == 0) {
+      return ofLast;
+    }
+    int samples = Math.min(others, SAMPLES);
+    long ofSamples = 0;
+    for (int i = 0; i < samples; i++) {
+      int entry = (int) ((long) others * i / samples);
+      ofSamples += encodedBytes(accumulators[entry < changedLast ? entry : entry + 1]);
+    }
+    return ofLast + ofSamples * others / samples;
+  }
+
+  private long encodedBytes(Object accumulator) throws IOException {
+    CountingOutput counted = new CountingOutput();
+    accumulatorCoder.encode(accumulator, counted);
+    return counted.bytes;
+  }
+
+  /** Counts what is written, and drops it. */
+  private static final class CountingOutput extends OutputStream {
+    private long bytes;
+
+    @Override
+    public void write(int value) {
+      bytes++;
+    }
+
+    @Override
+    public void write(byte[] from, int offset, int length) {
+      bytes += length;
+    }
+  }
+
+  private void combine(Object key, BoundedWindow window, Object value, long timestamp) {
     if (window != lastWindow) {
       lastWindow = window;
       lastWindowHash = window.hashCode() * 0x9E3779B9;
@@ -97,6 +170,7 @@ final class PartialTable {
           && (identities[entry] == identity
               || (identity != null && identity.equals(identities[entry])))) {
         accumulators[entry] = combineFn.addInput(accumulators[entry], value);
+        changedLast = entry;
         elements[entry]++;
         timestamps[entry] =
             latestTimestamp
@@ -125,6 +199,9 @@ final class PartialTable {
     Arrays.fill(accumulators, 0, size, null);
     size = 0;
     values = 0;
+    nextEstimate = FIRST_ESTIMATE;
+    changedLast = 0;
+    tooLarge = false;
     lastWindow = null;
   }
 
@@ -144,6 +221,7 @@ final class PartialTable {
     identities[entry] = identity;
     windows[entry] = window;
     accumulators[entry] = accumulator;
+    changedLast = entry;
     elements[entry] = 1;
     timestamps[entry] = timestamp;
     size++;
