@@ -31,8 +31,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.SideInputs
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.MemoryStateRows;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.SpillingStateRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
 import org.apache.beam.runners.spark.structuredstreaming.translation.SplittableParDoStep;
@@ -42,7 +41,7 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 /**
  * Runs a step by the runner that runs it in a streaming pipeline, group by group: a group is a key,
  * or for a step that has no use for keys all there is. What is an epoch to the runner is all that the
- * group has, and its state is in memory and gone when the group is done.
+ * group has, and its state is in memory, or past a limit on disk, and gone when the group is done.
  *
  * <pre>
  * epoch 0:      the group's elements, against the beginning of time; then the end of time
@@ -115,7 +114,7 @@ final class SortedWork implements RootWork {
   /** The work of one group: for every epoch, that of each of its phases. */
   private final class Epochs implements Iterator<Work> {
     private final SortedGroups groups;
-    private final StateRows rows = new MemoryStateRows();
+    private final SpillingStateRows rows = new SpillingStateRows();
     private KeyedStepRunner runner;
     private boolean first = true;
     private long timeMillis = Long.MIN_VALUE;
@@ -218,6 +217,8 @@ final class SortedWork implements RootWork {
       resumeMillis = resumes && !statistics.hasPending() ? timer : Long.MIN_VALUE;
       if (resumes || statistics.hasPending()) {
         phase = Phase.WAIT;
+      } else {
+        rows.close();
       }
     }
   }

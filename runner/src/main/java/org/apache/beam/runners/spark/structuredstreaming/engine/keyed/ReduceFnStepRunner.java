@@ -34,6 +34,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInpu
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.FiredTimer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.KeyState;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateMemory;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepStateContext;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
@@ -63,7 +64,11 @@ import org.joda.time.Instant;
  */
 final class ReduceFnStepRunner extends KeyedStepRunner {
   private static final byte WATERMARKS = StepWatermarks.engineKind(2);
-  private static final long MAX_COLLECTED_BYTES = 32L << 20;
+  private static final long MAX_COLLECTED_BYTES = Math.min(32L << 20, StateMemory.limitBytes());
+
+  /** What an element weighs beyond its encoded value: it is decoded, and has a window of its own. */
+  private static final int ELEMENT_OVERHEAD = 200;
+
   private static final int MAX_LIVE_KEYS = 10_000;
 
   private final StepRows rows;
@@ -138,7 +143,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
       for (BoundedWindow window : recordWindows) {
         ofKey.elements.add(WindowedValues.of(value, timestamp, window, PaneInfo.NO_FIRING));
       }
-      collectedBytes += keyLength + (long) length * recordWindows.size();
+      collectedBytes += keyLength + (long) (length + ELEMENT_OVERHEAD) * recordWindows.size();
     }
     bytes.seek(bytes.position() + length);
     if (collectedBytes > MAX_COLLECTED_BYTES) {

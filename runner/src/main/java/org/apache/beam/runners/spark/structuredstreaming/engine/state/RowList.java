@@ -37,7 +37,8 @@ import java.util.List;
  *
  * <p>A {@link Snapshot} reads chunks one at a time while it is iterated and stays as it was: chunks
  * are never changed, and those of a cleared list are removed only by {@link #flush}, which first
- * loads them into the snapshots that are still in use.
+ * loads them into the snapshots that are still in use. One that is too large for that, by {@link
+ * StateMemory}, ends there: its iteration fails from then on.
  */
 final class RowList {
   static final int MAX_TAIL_BYTES = 2 * 1024;
@@ -49,6 +50,7 @@ final class RowList {
   private final byte[] headSuffix;
   private final byte[] chunkPrefix;
   private final CellMemory memory;
+  private final long maxDetachedBytes;
   private long heldBytes;
   private boolean loaded;
   private boolean changed;
@@ -67,11 +69,22 @@ final class RowList {
       byte[] headSuffix,
       byte[] chunkPrefix,
       CellMemory memory) {
+    this(rows, headPrefix, headSuffix, chunkPrefix, memory, StateMemory.limitBytes());
+  }
+
+  RowList(
+      StepRows rows,
+      byte[] headPrefix,
+      byte[] headSuffix,
+      byte[] chunkPrefix,
+      CellMemory memory,
+      long maxDetachedBytes) {
     this.rows = rows;
     this.headPrefix = headPrefix;
     this.headSuffix = headSuffix;
     this.chunkPrefix = chunkPrefix;
     this.memory = memory;
+    this.maxDetachedBytes = maxDetachedBytes;
   }
 
   /** Adds an element; {@code element} is copied. */
@@ -198,6 +211,7 @@ final class RowList {
     private final long next;
     private final ByteReader tailReader;
     private byte[][] detached;
+    private boolean ended;
 
     private Snapshot(long first, long next, ByteReader tailReader) {
       this.first = first;
@@ -211,16 +225,31 @@ final class RowList {
     }
 
     private void detach() {
-      if (detached == null) {
-        byte[][] chunks = new byte[Math.toIntExact(next - first)][];
-        for (int i = 0; i < chunks.length; i++) {
-          chunks[i] = stored(first + i);
-        }
-        detached = chunks;
+      if (detached != null || ended) {
+        return;
       }
+      List<byte[]> chunks = new ArrayList<>();
+      long bytes = 0;
+      for (long number = first; number < next; number++) {
+        byte[] chunk = stored(number);
+        bytes += chunk.length;
+        if (bytes > maxDetachedBytes) {
+          ended = true;
+          return;
+        }
+        chunks.add(chunk);
+      }
+      detached = chunks.toArray(byte[][]::new);
     }
 
     private byte[] chunk(long number) {
+      if (ended) {
+        throw new IllegalStateException(
+            rows.stepName()
+                + ": the values of a large list were iterated when the call that they were given to"
+                + " was over and they had been written back or removed. Copy what is needed for"
+                + " longer.");
+      }
       return detached == null ? stored(number) : detached[Math.toIntExact(number - first)];
     }
 

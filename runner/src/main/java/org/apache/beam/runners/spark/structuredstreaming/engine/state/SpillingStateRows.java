@@ -17,60 +17,66 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.io.Closeable;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
- * Rows in this JVM's memory alone, gone with the object: the state of a batch pipeline, of one key or
- * of what a task keeps until its end. Rows of a prefix come in the order in which they were first
- * written.
+ * Rows that go with this object: the state of a batch pipeline, of one key. With {@code limit} a
+ * number of bytes:
+ *
+ * <ul>
+ *   <li>Rows that never took more than {@code limit} together were in memory alone.
+ *   <li>Whenever the rows in memory exceed {@code limit}, all of them go to a temporary store on disk,
+ *       and come back one by one as they are read.
+ * </ul>
+ *
+ * <p>{@link #close} deletes what is on disk; so does the end of the task, if it comes first.
  */
-public final class MemoryStateRows implements StateRows {
-  private final Map<ByteKey, Map<ByteKey, byte[]>> rows = new HashMap<>();
+public final class SpillingStateRows implements StateRows, Closeable {
+  private final TemporaryStore disk = new TemporaryStore();
+  private final CachedStateRows rows;
+
+  /** Rows that may take as much memory as {@link StateMemory} says. */
+  public SpillingStateRows() {
+    this(StateMemory.limitBytes());
+  }
+
+  SpillingStateRows(long limitBytes) {
+    this.rows = new CachedStateRows(disk, limitBytes);
+  }
 
   @Override
   public byte[] get(byte[] prefix, byte[] suffix) {
-    Map<ByteKey, byte[]> ofPrefix = rows.get(new ByteKey(prefix));
-    return ofPrefix == null ? null : ofPrefix.get(new ByteKey(suffix));
+    return rows.get(prefix, suffix);
   }
 
   @Override
   public void put(byte[] prefix, byte[] suffix, byte[] value) {
-    rows.computeIfAbsent(new ByteKey(prefix), key -> new LinkedHashMap<>())
-        .put(new ByteKey(suffix), value);
+    rows.put(prefix, suffix, value);
   }
 
   @Override
   public void insert(byte[] prefix, byte[] suffix, byte[] value) {
-    put(prefix, suffix, value);
+    rows.insert(prefix, suffix, value);
   }
 
   @Override
   public void remove(byte[] prefix, byte[] suffix) {
-    ByteKey key = new ByteKey(prefix);
-    Map<ByteKey, byte[]> ofPrefix = rows.get(key);
-    if (ofPrefix != null && ofPrefix.remove(new ByteKey(suffix)) != null && ofPrefix.isEmpty()) {
-      rows.remove(key);
-    }
+    rows.remove(prefix, suffix);
   }
 
   @Override
   public Iterator<StateRow> scan(byte[] prefix) {
-    List<StateRow> found = new ArrayList<>();
-    Map<ByteKey, byte[]> ofPrefix = rows.get(new ByteKey(prefix));
-    if (ofPrefix != null) {
-      ofPrefix.forEach((suffix, value) -> found.add(new StateRow(suffix.bytes(), value)));
-    }
-    return found.iterator();
+    return rows.scan(prefix);
   }
 
+  /** What has never been on disk is not taken there to be drained. */
   @Override
   public Iterator<StateRow> drain(byte[] prefix) {
-    Iterator<StateRow> all = scan(prefix);
+    if (disk.isOpen()) {
+      return rows.drain(prefix);
+    }
+    Iterator<StateRow> all = rows.scan(prefix);
     return new Iterator<>() {
       @Override
       public boolean hasNext() {
@@ -80,13 +86,24 @@ public final class MemoryStateRows implements StateRows {
       @Override
       public StateRow next() {
         StateRow row = all.next();
-        MemoryStateRows.this.remove(prefix, row.suffix());
+        rows.remove(prefix, row.suffix());
         return row;
       }
     };
   }
 
-  /** Does nothing: nothing lies behind. */
+  /** Does nothing: what lies behind is no more durable than this. */
   @Override
   public void flush() {}
+
+  /** Whether rows have gone to disk. */
+  boolean isOnDisk() {
+    return disk.isOpen();
+  }
+
+  /** Drops all rows; they are not used afterwards. */
+  @Override
+  public void close() {
+    disk.close();
+  }
 }
