@@ -39,6 +39,7 @@ final class OptionsValidator {
     atLeast("maxBatchDurationMillis", options.getMaxBatchDurationMillis(), 1);
     atLeast("triggerIntervalMillis", options.getTriggerIntervalMillis(), 0);
     atLeast("maxIdlePauseMillis", options.getMaxIdlePauseMillis(), 1);
+    atLeast("cancelTimeoutMillis", options.getCancelTimeoutMillis(), 0);
     atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
     atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
     between("parallelism", options.getParallelism(), 0, MAX_PARTITIONS);

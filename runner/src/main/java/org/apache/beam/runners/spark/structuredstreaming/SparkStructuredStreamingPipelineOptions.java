@@ -104,6 +104,15 @@ public interface SparkStructuredStreamingPipelineOptions
   void setMaxIdlePauseMillis(Long millis);
 
   @Description(
+      "Milliseconds for which cancel() lets the running epoch go on to its commit. Then it is broken"
+          + " off: its tasks are interrupted, nothing of it is committed, and it is run again if the"
+          + " pipeline is started again with its checkpoint. A batch pipeline is cancelled at once.")
+  @Default.Long(10000)
+  Long getCancelTimeoutMillis();
+
+  void setCancelTimeoutMillis(Long millis);
+
+  @Description(
       "Milliseconds after which executors close readers and tear down DoFns that no epoch has used."
           + " Must exceed the longest time between two epochs.")
   @Default.Long(300000)

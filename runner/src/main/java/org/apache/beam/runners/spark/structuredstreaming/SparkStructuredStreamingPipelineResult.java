@@ -41,9 +41,14 @@ public final class SparkStructuredStreamingPipelineResult implements PipelineRes
 
   /**
    * Lets the running epoch finish and be committed, ends the query and returns when that is done; a
-   * batch ends at once.
-   * The checkpoint can be gone on with. A pipeline that has ended already stays what it is. Neither
-   * a long trigger interval nor the pause of an idle pipeline delays it.
+   * batch ends at once. An epoch that takes longer than {@code --cancelTimeoutMillis} is broken off, as
+   * if the pipeline had failed in it. The checkpoint can be gone on with. A pipeline that has ended
+   * already stays what it is. Neither a long trigger interval nor the pause of an idle pipeline delays
+   * it.
+   *
+   * <p>What is broken off is interrupted. A DoFn that does not heed that goes on in its thread of an
+   * executor, which it keeps from other work until it returns; its task then ends and leaves nothing
+   * durable.
    *
    * @return the state the pipeline has ended in: CANCELLED, unless it ended otherwise before
    */

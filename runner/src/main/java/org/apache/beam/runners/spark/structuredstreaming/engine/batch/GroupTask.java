@@ -97,7 +97,6 @@ final class GroupTask extends LevelTask {
     if (sorter == null) {
       open();
     }
-    context.killTaskIfInterrupted();
     if (groups == null) {
       if (!receiveBlock()) {
         groups = sorter.sorted();

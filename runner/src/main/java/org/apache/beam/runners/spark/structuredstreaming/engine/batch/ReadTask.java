@@ -45,7 +45,6 @@ final class ReadTask extends LevelTask {
   private static final Logger LOG = LoggerFactory.getLogger(ReadTask.class);
   private static final int ELEMENTS_PER_PIECE = 64;
 
-  private final TaskContext context;
   private final ReadPartition partition;
   private final ReadStep source;
   private final ViewBlocks views;
@@ -61,7 +60,6 @@ final class ReadTask extends LevelTask {
       ReadPartition partition,
       ViewBlocks views) {
     super(address, runtime, context, reports);
-    this.context = context;
     this.partition = partition;
     this.views = views;
     this.source = runtime.plan().sources().get(partition.sourceIndex());
@@ -69,7 +67,6 @@ final class ReadTask extends LevelTask {
 
   @Override
   protected boolean work() throws IOException {
-    context.killTaskIfInterrupted();
     MetricsContainer outer =
         graph().metrics().activate(graph().metrics().container(source.fullName()));
     try {

@@ -28,6 +28,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerp
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -67,7 +68,9 @@ final class CheckpointDirectory {
   static CheckpointDirectory open(String location, Configuration hadoopConf) {
     Path path = new Path(location);
     try {
-      Path root = path.getFileSystem(hadoopConf).makeQualified(path);
+      FileSystem fileSystem = path.getFileSystem(hadoopConf);
+      Path root = fileSystem.makeQualified(path);
+      refuseFileInTheWay(fileSystem, root);
       CheckpointDirectory directory = new CheckpointDirectory(root, hadoopConf);
       directory.files.mkdirs(root);
       // A file system that refuses to make the directory without an exception refuses the file.
@@ -80,6 +83,18 @@ final class CheckpointDirectory {
           "The checkpoint directory " + location + " cannot be written: " + e.getMessage()
               + ". Set --checkpointDir to a directory that driver and executors may write to.",
           e);
+    }
+  }
+
+  /** File systems say of a file where a directory is to be little that helps, and not all the same. */
+  private static void refuseFileInTheWay(FileSystem fileSystem, Path root) throws IOException {
+    Path existing = root;
+    while (existing != null && !fileSystem.exists(existing)) {
+      existing = existing.getParent();
+    }
+    if (existing != null && !fileSystem.getFileStatus(existing).isDirectory()) {
+      throw new FileAlreadyExistsException(
+          "a file is in the way, " + existing + ", which may be moved elsewhere");
     }
   }
 

@@ -53,6 +53,7 @@ final class EpochControl implements EpochGate {
   private boolean answer;
   private boolean stopping;
   private boolean finished;
+  private boolean brokenOff;
   private long pauseMillis;
   private long earliestTimerMillis = Long.MAX_VALUE;
   private long firstEpochWithRows = -1;
@@ -112,7 +113,7 @@ final class EpochControl implements EpochGate {
   /** Takes note of what an epoch did, once its job has ended and before it is committed. */
   synchronized void epochDone(EpochReport report) {
     lastEpochEndNanos = System.nanoTime();
-    finished = report.isAtEndOfTime();
+    finished = report.isAtEndOfTime() && !brokenOff;
     if (finished) {
       ending.complete(null);
     }
@@ -140,6 +141,17 @@ final class EpochControl implements EpochGate {
     stopping = true;
     ending.complete(null);
     notifyAll();
+  }
+
+  /**
+   * Lets the running epoch not count, whatever becomes of it, unless it has brought the pipeline to its
+   * end: that one only needs to be committed, and is to be waited for.
+   *
+   * @return whether it does not count
+   */
+  synchronized boolean breakOff() {
+    brokenOff = !finished;
+    return brokenOff;
   }
 
   /**

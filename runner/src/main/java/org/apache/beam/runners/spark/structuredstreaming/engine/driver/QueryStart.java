@@ -157,10 +157,24 @@ final class QueryStart {
   /**
    * Ends a query that begins no further epoch, once its last epoch is committed, and waits for that.
    * It need not come to its next trigger for it, which may be long in coming.
+   *
+   * @param patienceMillis how long the last epoch may take yet. Then it is broken off: its tasks are
+   *     interrupted and it is not committed. Tasks that do not heed that are left behind, and come to
+   *     nothing durable
    */
-  void end() throws InterruptedException {
+  void end(long patienceMillis) throws InterruptedException {
+    long startNanos = System.nanoTime();
+    long patienceNanos = TimeUnit.MILLISECONDS.toNanos(patienceMillis);
     CompletableFuture<Object> idle = CompletableFuture.anyOf(terminated, control.quiet());
     while (!idle.isDone() && query.status().isTriggerActive()) {
+      if (System.nanoTime() - startNanos > patienceNanos && control.breakOff()) {
+        LOG.warn(
+            "{}: the running epoch has not ended within --cancelTimeoutMillis={} and is broken off. It"
+                + " is run again when the pipeline is started again with its checkpoint",
+            query.name(),
+            patienceMillis);
+        break;
+      }
       try {
         idle.get(COMMIT_CHECK_MILLIS, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {

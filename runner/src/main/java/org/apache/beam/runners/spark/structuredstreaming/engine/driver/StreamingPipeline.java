@@ -158,7 +158,7 @@ public final class StreamingPipeline extends RunningPipeline {
     return shown == null ? null : shown.json();
   }
 
-  /** Asks the pipeline to end after the epoch that is running. Returns at once. */
+  /** Asks the pipeline to end after the epoch that is running, or without it. Returns at once. */
   @Override
   public void stop() {
     stopRequested.countDown();
@@ -298,7 +298,7 @@ public final class StreamingPipeline extends RunningPipeline {
     long committedEpoch = -1;
     try {
       start.awaitEnding();
-      start.end();
+      start.end(options().getCancelTimeoutMillis());
       if (start.query().lastProgress() != null) {
         progressOfEarlierStart = start.query().lastProgress();
       }

@@ -79,6 +79,7 @@ public final class EngineRuntime {
   private final Map<Class<?>, Closeable> shared = new HashMap<>();
   private ScheduledFuture<?> sweep;
   private boolean closed;
+  private boolean ended;
   private int inUse;
   private long usedNanos = System.nanoTime();
 
@@ -107,7 +108,8 @@ public final class EngineRuntime {
   }
 
   /**
-   * Ends a run in this JVM: tears down what is idle; tasks still running tear down their own.
+   * Ends a run in this JVM: tears down what is idle, and closes state stores unless a task still runs.
+   * Tasks still running tear down their own, and the last of them closes the stores.
    *
    * @param runKey a run, known here or not
    * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
@@ -168,27 +170,43 @@ public final class EngineRuntime {
 
   /** Takes a graph back after its task's success. */
   void release(int level, LevelGraph graph) {
+    List<StateStoreProviderId> unused;
     synchronized (this) {
-      noteUse();
+      unused = noteUse();
       if (!closed) {
         idle.get(level).addLast(new IdleGraph(graph, System.nanoTime()));
         return;
       }
     }
     tearDown(graph);
+    unload(unused);
   }
 
   /** Tears down a graph whose task did not succeed. */
   void discard(LevelGraph graph) {
+    List<StateStoreProviderId> unused;
     synchronized (this) {
-      noteUse();
+      unused = noteUse();
     }
     tearDown(graph);
+    unload(unused);
   }
 
-  private void noteUse() {
+  /** A task has ended; returns the stores that nobody uses any more. */
+  private List<StateStoreProviderId> noteUse() {
     inUse--;
     usedNanos = System.nanoTime();
+    return takeUnusedStores();
+  }
+
+  /** All stores, to be closed, if the run has ended and no task of it is left here. */
+  private synchronized List<StateStoreProviderId> takeUnusedStores() {
+    if (!ended || inUse > 0) {
+      return List.of();
+    }
+    List<StateStoreProviderId> unused = List.copyOf(stores);
+    stores.clear();
+    return unused;
   }
 
   /** Tears down the DoFns of a graph; failures of theirs are logged, as nobody is left to fail. */
@@ -196,6 +214,15 @@ public final class EngineRuntime {
     RuntimeException failure = graph.tearDown();
     if (failure != null) {
       LOG.warn("A DoFn failed in its tear-down", failure);
+    }
+  }
+
+  /** The thread of a task that was killed may still be interrupted, which closing stores is not to be. */
+  private static void unload(List<StateStoreProviderId> unused) {
+    boolean interrupted = Thread.interrupted();
+    unused.forEach(StateStores::unload);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -233,10 +260,10 @@ public final class EngineRuntime {
 
   private void closeGraphs() {
     List<LevelGraph> graphs = new ArrayList<>();
-    List<StateStoreProviderId> opened;
+    List<StateStoreProviderId> unused;
     synchronized (this) {
-      opened = List.copyOf(stores);
-      stores.clear();
+      ended = true;
+      unused = takeUnusedStores();
       closed = true;
       closeShared();
       sweep.cancel(false);
@@ -246,7 +273,7 @@ public final class EngineRuntime {
       }
     }
     graphs.forEach(EngineRuntime::tearDown);
-    opened.forEach(StateStores::unload);
+    unload(unused);
   }
 
   private void closeShared() {

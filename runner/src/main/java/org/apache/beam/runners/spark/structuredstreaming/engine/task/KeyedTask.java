@@ -283,6 +283,7 @@ final class KeyedTask extends LevelTask {
         runner.countElements(output, graph().metrics());
       }
     }
+    endIfKilled();
     if (state != null) {
       state.commit();
     }

@@ -73,6 +73,7 @@ public abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>>
         return false;
       }
       try {
+        endIfKilled();
         done = !work();
         if (done) {
           reports.add(report(true));
@@ -90,6 +91,14 @@ public abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>>
   @Override
   public final Tuple2<Object, Object> next() {
     return graph.output().poll();
+  }
+
+  /**
+   * Fails if Spark has killed the task. User code need not heed that its thread is interrupted, and its
+   * query may be over when it returns: called before each piece of work and before anything durable.
+   */
+  protected final void endIfKilled() {
+    context.killTaskIfInterrupted();
   }
 
   protected final LevelGraph graph() {

@@ -116,6 +116,7 @@ final class SourceTask extends LevelTask {
       bind();
     }
     graph().finishBundles();
+    endIfKilled();
     reading.complete();
     graph().setWatermark(collection, reading.watermarkMillis());
     graph().finishEpoch();
