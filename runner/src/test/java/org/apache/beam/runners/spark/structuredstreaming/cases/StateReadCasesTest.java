@@ -23,6 +23,7 @@ import static org.hamcrest.Matchers.contains;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Events;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorded;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
@@ -31,12 +32,17 @@ import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.state.BagState;
 import org.apache.beam.sdk.state.MapState;
+import org.apache.beam.sdk.state.MultimapState;
+import org.apache.beam.sdk.state.OrderedListState;
+import org.apache.beam.sdk.state.SetState;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
 import org.apache.beam.sdk.state.ValueState;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.values.KV;
+import org.apache.beam.sdk.values.TimestampedValue;
+import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -120,6 +126,72 @@ class StateReadCasesTest extends PipelineCase {
   void entriesOfAMapStayAsTheyWereWhileTheyAreIterated() {
     assertThat(
         readBy(new EntriesFn()), contains("[a1=0, b1=0]", "[a1=1, a2=0, b2=0, c1=7]"));
+  }
+
+  /** Reads all that has more than one value, changes it, and only then looks at what it has read. */
+  private static final class ReadAheadFn extends DoFn<KV<String, String>, String> {
+    @StateId("map")
+    private final StateSpec<MapState<String, Integer>> mapSpec =
+        StateSpecs.map(StringUtf8Coder.of(), VarIntCoder.of());
+
+    @StateId("set")
+    private final StateSpec<SetState<String>> setSpec = StateSpecs.set(StringUtf8Coder.of());
+
+    @StateId("multimap")
+    private final StateSpec<MultimapState<String, Integer>> multimapSpec =
+        StateSpecs.multimap(StringUtf8Coder.of(), VarIntCoder.of());
+
+    @StateId("list")
+    private final StateSpec<OrderedListState<String>> listSpec =
+        StateSpecs.orderedList(StringUtf8Coder.of());
+
+    @ProcessElement
+    public void process(
+        @Element KV<String, String> element,
+        @StateId("map") MapState<String, Integer> map,
+        @StateId("set") SetState<String> set,
+        @StateId("multimap") MultimapState<String, Integer> multimap,
+        @StateId("list") OrderedListState<String> list,
+        OutputReceiver<String> out) {
+      List<Iterable<?>> read =
+          List.of(
+              map.keys().read(),
+              map.values().read(),
+              map.entries().read(),
+              set.read(),
+              multimap.keys().read(),
+              multimap.entries().read(),
+              multimap.get("a").read(),
+              list.read());
+      String value = element.getValue();
+      map.put("a", Integer.parseInt(value) + 1);
+      map.put(value, 0);
+      set.add(value);
+      multimap.put("a", Integer.parseInt(value));
+      multimap.put(value, 0);
+      list.add(TimestampedValue.of(value, Instant.ofEpochMilli(0)));
+      out.output(read.stream().map(ReadAheadFn::text).collect(Collectors.joining(" ")));
+    }
+
+    private static String text(Iterable<?> values) {
+      List<String> texts = new ArrayList<>();
+      for (Object value : values) {
+        texts.add(
+            value instanceof TimestampedValue<?> timestamped
+                ? Recorder.text(timestamped.getValue())
+                : Recorder.text(value));
+      }
+      return Recorder.text(texts);
+    }
+  }
+
+  @Test
+  void whatWasReadStaysAsItWasThoughItIsLookedAtLater() {
+    assertThat(
+        readBy(new ReadAheadFn()),
+        contains(
+            "[] [] [] [] [] [] [] []",
+            "[1, a] [0, 2] [1=0, a=2] [1] [1, a] [1=0, a=1] [1] [1]"));
   }
 
   private static final class RemoveAndPutFn extends DoFn<KV<String, String>, String> {

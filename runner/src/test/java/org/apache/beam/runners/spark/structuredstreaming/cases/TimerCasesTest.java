@@ -274,7 +274,7 @@ class TimerCasesTest extends PipelineCase {
                 "b after [] in epoch 2", "a after [b] in epoch 2", "c after [b, a] in epoch 2"));
   }
 
-  /** A timer and a family of timers that has one of the same name. */
+  /** A timer and two families of timers that have one of the same name. */
   static final class SameNames extends DoFn<KV<String, String>, String> {
     @TimerId("x")
     private final TimerSpec timerSpec = TimerSpecs.timer(TimeDomain.EVENT_TIME);
@@ -282,9 +282,17 @@ class TimerCasesTest extends PipelineCase {
     @TimerFamily("family")
     final TimerSpec familySpec = TimerSpecs.timerMap(TimeDomain.EVENT_TIME);
 
+    @TimerFamily("other")
+    final TimerSpec otherSpec = TimerSpecs.timerMap(TimeDomain.EVENT_TIME);
+
     @ProcessElement
-    public void process(@TimerId("x") Timer x, @TimerFamily("family") TimerMap family) {
+    public void process(
+        @TimerId("x") Timer x,
+        @TimerFamily("family") TimerMap family,
+        @TimerFamily("other") TimerMap other) {
       x.set(second(5));
+      other.set("x", second(8));
+      other.set("y", second(9));
       family.set("x", second(6));
       family.set("y", second(7));
       family.get("x").clear();
@@ -300,18 +308,24 @@ class TimerCasesTest extends PipelineCase {
         @TimerId String id, OnTimerContext context, OutputReceiver<String> out) {
       out.output("family " + id + " at " + context.fireTimestamp().getMillis());
     }
+
+    @OnTimerFamily("other")
+    public void onOther(
+        @TimerId String id, OnTimerContext context, OutputReceiver<String> out) {
+      out.output("other " + id + " at " + context.fireTimestamp().getMillis());
+    }
   }
 
-  /** apache/beam#10804: a timer of a family is told from one of the same name outside of it. */
+  /** apache/beam#10804: a timer of a family is told from one of the same name elsewhere. */
   @Test
-  void aTimerAndAFamilyMayUseOneName() {
+  void aTimerAndFamiliesMayUseOneName() {
     run(
         p ->
             p.apply(Events.stream().at(0, "a").watermark(10).end())
                 .apply(keyed())
                 .apply(ParDo.of(new SameNames()))
                 .apply(recorder.as("fired")));
-    assertThat(fired(), contains("x at 5000", "family y at 7000"));
+    assertThat(fired(), contains("x at 5000", "family y at 7000", "other x at 8000", "other y at 9000"));
   }
 
   /** Tells of the expiry of its window. */

@@ -19,14 +19,14 @@ package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.contains;
-import static org.hamcrest.Matchers.is;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
+import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.Pipeline;
-import org.apache.beam.sdk.PipelineResult;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.state.StateSpec;
 import org.apache.beam.sdk.state.StateSpecs;
@@ -67,7 +67,7 @@ class EndOfTimeTest {
   }
 
   private static void finish(Pipeline pipeline) {
-    assertThat(pipeline.run().waitUntilFinish(), is(PipelineResult.State.DONE));
+    RestartHarness.finish((SparkStructuredStreamingPipelineResult) pipeline.run());
   }
 
   private List<String> panes(String name) {
