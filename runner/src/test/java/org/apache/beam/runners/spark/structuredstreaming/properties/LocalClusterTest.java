@@ -144,9 +144,9 @@ class LocalClusterTest extends RestartTable {
             counting::epochs);
         // Both executors have read, so that the one that is killed takes map outputs with it.
         assertThat(counting.executorsOf(epoch, 0).size(), is(2));
-        kill(points.processOf(behind));
+        LocalCluster.kill(points.processOf(behind));
         awaitVictim(result, points, before);
-        kill(points.processOf(before));
+        LocalCluster.kill(points.processOf(before));
         RestartHarness.finish(result);
       } finally {
         result.cancel();
@@ -202,16 +202,5 @@ class LocalClusterTest extends RestartTable {
         () -> points.isReached(element) || result.getState().isTerminal(),
         () -> result.getState() + " after epoch " + result.progress().epoch());
     assertThat(element, points.isReached(element));
-  }
-
-  /** Kills an executor, as SIGKILL does. */
-  private static void kill(long process) {
-    ProcessHandle victim =
-        LocalCluster.executors().stream()
-            .filter(executor -> executor.pid() == process)
-            .findAny()
-            .orElseThrow();
-    victim.destroyForcibly();
-    Await.until("the death of " + process, () -> !victim.isAlive(), () -> victim);
   }
 }

@@ -102,6 +102,16 @@ public final class ForkedProgram {
       assertThat(printed(), process.exitValue(), is(0));
     }
 
+    /** Whether the program has not ended. */
+    public boolean isAlive() {
+      return process.isAlive();
+    }
+
+    /** Kills the program, as SIGKILL does, and waits until it is dead. */
+    public void kill() throws InterruptedException {
+      process.destroyForcibly().waitFor();
+    }
+
     @Override
     public void close() {
       process.destroyForcibly();

@@ -81,4 +81,15 @@ public final class LocalCluster {
         .filter(process -> process.info().command().orElse("").endsWith("java"))
         .toList();
   }
+
+  /** Kills an executor, as SIGKILL does, and waits until it is dead. */
+  public static void kill(long process) {
+    ProcessHandle victim =
+        executors().stream()
+            .filter(executor -> executor.pid() == process)
+            .findAny()
+            .orElseThrow();
+    victim.destroyForcibly();
+    Await.until("the death of " + process, () -> !victim.isAlive(), () -> victim);
+  }
 }

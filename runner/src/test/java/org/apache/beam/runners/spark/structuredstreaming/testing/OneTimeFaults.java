@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.testing;
 
 import java.io.IOException;
+import java.io.Serializable;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,10 +48,15 @@ public final class OneTimeFaults {
       @Override
       public PCollection<T> expand(PCollection<T> input) {
         return input
-            .apply(ParDo.of(new FaultFn<T>(directory.resolve(name).toString(), List.copyOf(texts))))
+            .apply(ParDo.of(new FaultFn<T>(fault(name, texts))))
             .setCoder(input.getCoder());
       }
     };
+  }
+
+  /** The same faults, counted under a name, for a function that is not a DoFn. */
+  public Fault fault(String name, Set<String> texts) {
+    return new Fault(directory.resolve(name).toString(), List.copyOf(texts));
   }
 
   /** How many of a transform's faults have happened. */
@@ -60,22 +66,35 @@ public final class OneTimeFaults {
   }
 
   private static final class FaultFn<T> extends DoFn<T, T> {
-    private final String directory;
-    private final List<String> texts;
+    private final Fault fault;
 
-    FaultFn(String directory, List<String> texts) {
-      this.directory = directory;
-      this.texts = texts;
+    FaultFn(Fault fault) {
+      this.fault = fault;
     }
 
     @ProcessElement
     public void process(@Element T element, OutputReceiver<T> out) throws IOException {
-      String text = Recorder.text(element);
+      fault.pass(Recorder.text(element));
+      out.output(element);
+    }
+  }
+
+  /** Where texts fail the first time they come. */
+  public static final class Fault implements Serializable {
+    private final String directory;
+    private final List<String> texts;
+
+    private Fault(String directory, List<String> texts) {
+      this.directory = directory;
+      this.texts = texts;
+    }
+
+    /** Fails if the text is one that fails, and comes for the first time. */
+    public void pass(String text) throws IOException {
       int position = texts.indexOf(text);
       if (position >= 0 && isFirst(position)) {
         throw new IllegalStateException("the fault of " + text);
       }
-      out.output(element);
     }
 
     private boolean isFirst(int position) throws IOException {

@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.testing;
 
 import java.io.IOException;
+import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -54,9 +55,14 @@ public final class WaitPoints {
     return new PTransform<>(name) {
       @Override
       public PCollection<String> expand(PCollection<String> input) {
-        return input.apply(ParDo.of(new WaitFn(directory.toString(), List.copyOf(elements))));
+        return input.apply(ParDo.of(new WaitFn(gate(elements))));
       }
     };
+  }
+
+  /** The waiting points of these elements for a function that is not a DoFn. */
+  public Gate gate(Set<String> elements) {
+    return new Gate(directory.toString(), List.copyOf(elements));
   }
 
   /** Whether an element has come to its waiting point, be it that it has left it since. */
@@ -92,23 +98,37 @@ public final class WaitPoints {
   }
 
   private static final class WaitFn extends DoFn<String, String> {
+    private final Gate gate;
+
+    WaitFn(Gate gate) {
+      this.gate = gate;
+    }
+
+    @ProcessElement
+    public void process(@Element String element, OutputReceiver<String> out) throws IOException {
+      gate.pass(element);
+      out.output(element);
+    }
+  }
+
+  /** Where elements wait. */
+  public static final class Gate implements Serializable {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(4);
 
     private final String directory;
     private final List<String> elements;
 
-    WaitFn(String directory, List<String> elements) {
+    private Gate(String directory, List<String> elements) {
       this.directory = directory;
       this.elements = elements;
     }
 
-    @ProcessElement
-    public void process(@Element String element, OutputReceiver<String> out) throws IOException {
+    /** Waits if the element is one that waits, and comes for the first time. */
+    public void pass(String element) throws IOException {
       if (elements.contains(element) && isFirst(element)) {
         await(openFile(Path.of(directory), element));
       }
-      out.output(element);
     }
 
     private boolean isFirst(String element) throws IOException {
