@@ -39,8 +39,10 @@ import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.io.range.OffsetRange;
 import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.Reshuffle;
 import org.apache.beam.sdk.transforms.splittabledofn.RestrictionTracker;
 import org.apache.beam.sdk.transforms.windowing.GlobalWindow;
+import org.apache.beam.sdk.values.PCollection;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -170,13 +172,17 @@ class BundleFinalizerTest {
     new RestartHarness(
             SPARK,
             checkpoint,
-            pipeline ->
-                pipeline
-                    .apply(letters)
-                    .apply(ParDo.of(finalizing.apply(checkpoint.resolve("commits"))))
-                    .apply(faults.on("first", attempts > 0 ? failing : Set.of()))
-                    .apply(faults.on("second", attempts > 1 ? failing : Set.of()))
-                    .apply(recorder.as("output")),
+            pipeline -> {
+              PCollection<String> output =
+                  pipeline
+                      .apply(letters)
+                      .apply(ParDo.of(finalizing.apply(checkpoint.resolve("commits"))))
+                      .apply(faults.on("first", attempts > 0 ? failing : Set.of()))
+                      .apply(faults.on("second", attempts > 1 ? failing : Set.of()))
+                      .apply(recorder.as("output"));
+              // Its tasks start when those of the bundles have ended, and before the epoch is committed.
+              output.apply(Reshuffle.viaRandomKey());
+            },
             "--maxRestarts=" + (attempts > 1 ? failing.size() : 0))
         .runToTheEnd();
     assertThat(
