@@ -141,9 +141,14 @@ final class StoredView implements Closeable {
     Pane pane = panes.get(window);
     return pane == null
         ? empty().value()
-        : materialized
-            .get(pane.id, () -> materializer.of(PaneElements.of(pane.chunks, pane.bytes)))
-            .value();
+        : materialized.get(pane.id, () -> materializer.of(elements(pane))).value();
+  }
+
+  /** Decoded once only where all of it has room in memory. */
+  private Iterable<Object> elements(Pane pane) {
+    return pane.bytes <= memoryBytes
+        ? PaneElements.of(pane.chunks, pane.bytes)
+        : PaneElements.encoded(pane.chunks);
   }
 
   private synchronized Materialized empty() {

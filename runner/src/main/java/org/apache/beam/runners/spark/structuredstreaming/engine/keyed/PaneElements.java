@@ -44,13 +44,18 @@ public final class PaneElements implements Iterable<Object> {
    * @param bytes of all of them, encoded
    */
   public static Iterable<Object> of(List<? extends Iterable<Object>> chunks, long bytes) {
-    PaneElements elements = new PaneElements(List.copyOf(chunks));
+    Iterable<Object> elements = encoded(chunks);
     if (bytes > MAX_DECODED_BYTES) {
       return elements;
     }
     List<Object> decoded = new ArrayList<>();
     elements.forEach(decoded::add);
     return Collections.unmodifiableList(decoded);
+  }
+
+  /** The elements of all chunks, decoded by every iteration. */
+  public static Iterable<Object> encoded(List<? extends Iterable<Object>> chunks) {
+    return new PaneElements(List.copyOf(chunks));
   }
 
   /** A chunk as it is stored. */
