@@ -45,7 +45,8 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * A bounded pipeline from its start to its end, run as one Spark job on a thread of its own.
+ * A bounded pipeline from its start to its end, run as one Spark job on a thread of its own; as another
+ * one if the first is not {@linkplain EpochReport#isOfOneRun of one run}.
  *
  * <ul>
  *   <li>DONE: the job has ended;
@@ -140,9 +141,39 @@ public final class BatchPipeline extends RunningPipeline {
     BatchSources sources = BatchSources.of(plan, options(), metrics(), cores);
     int parallelism = sources.partitions();
     List<LevelPartitions> partitions = partitions(sources, parallelism);
+    LOG.info(
+        "Pipeline {} runs as batch with {} levels, {} splits of {} sources of about {} bytes, and {}"
+            + " partitions",
+        name(),
+        plan.levels().size(),
+        partitions.stream().mapToInt(ofLevel -> ofLevel.splits().size()).sum(),
+        plan.sources().size(),
+        sources.totalBytes(),
+        parallelism);
+    for (int restarts = 0; !runOnce(partitions, parallelism); restarts++) {
+      String found =
+          "Pipeline " + name() + ": tasks were run again, as after the loss of an executor, when others"
+              + " had read what they wrote before";
+      if (restarts >= options().getMaxRestarts()) {
+        throw new IllegalStateException(
+            found + ". That has happened " + (restarts + 1) + " times, and --maxRestarts="
+                + options().getMaxRestarts() + " allows no further run.");
+      }
+      LOG.warn("{}. All of it is run again.", found);
+    }
+  }
+
+  /**
+   * Runs the job once.
+   *
+   * @return false if what has come out is mixed of two runs of a level, and does not count
+   */
+  private boolean runOnce(List<LevelPartitions> partitions, int parallelism) {
+    SparkContext context = session().sparkContext();
+    String runKey = UUID.randomUUID().toString();
     EngineSetup engineSetup =
         new EngineSetup(
-            runId.toString(),
+            runKey,
             plan,
             new SerializablePipelineOptions(options()),
             parallelism,
@@ -155,32 +186,25 @@ public final class BatchPipeline extends RunningPipeline {
     reports.register(context, Option.empty(), true);
     Broadcast<EngineSetup> setup = context.broadcast(engineSetup, SETUP);
     UsedAttempts usedAttempts = new UsedAttempts();
-    boolean done = false;
+    boolean ended = false;
+    boolean counts = false;
     try {
-      LOG.info(
-          "Pipeline {} runs as batch with {} levels, {} splits of {} sources of about {} bytes, and {}"
-              + " partitions",
-          name(),
-          plan.levels().size(),
-          partitions.stream().mapToInt(ofLevel -> ofLevel.splits().size()).sum(),
-          plan.sources().size(),
-          sources.totalBytes(),
-          parallelism);
       runLevels(partitions, new BatchTasks(setup, reports, runId, startTime().toEpochMilli()));
-      done = true;
+      ended = true;
     } finally {
       EpochReport used = metrics().epochEnded(0, reports.take());
-      if (done) {
+      counts = ended && used.isOfOneRun();
+      if (counts) {
         metrics().epochCommitted(0);
         usedAttempts.epochDone(used);
       }
-      ExecutorCleanup.run(
-          context, runId.toString(), runId.toString(), done ? 0 : -1, usedAttempts.attempts());
+      ExecutorCleanup.run(context, runKey, runKey, counts ? 0 : -1, usedAttempts.attempts());
       AccumulatorContext$.MODULE$.remove(reports.id());
       if (!context.isStopped()) {
         setup.destroy();
       }
     }
+    return counts;
   }
 
   /** What a level is divided into: the partitions of its keyed steps, and the splits of its sources. */

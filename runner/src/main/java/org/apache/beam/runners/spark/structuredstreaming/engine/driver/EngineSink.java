@@ -55,6 +55,12 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
     } finally {
       report = metrics.epochEnded(epoch, runner.takeReports());
     }
+    if (!report.isOfOneRun()) {
+      throw new IllegalStateException(
+          "Epoch " + epoch + " of pipeline " + pipelineName + " is not committed: tasks were run again,"
+              + " as after the loss of an executor, when another level had read what they wrote before."
+              + " The epoch is to be run again as a whole.");
+    }
     runner.usedAttempts().epochDone(report);
     progress.epochDone(report);
     control.epochDone(report);

@@ -29,6 +29,18 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 /**
  * What an epoch did, of all its tasks: for every level and partition the report of the last
  * successful attempt, which is the one whose output Spark used.
+ *
+ * <p>A level reads what all lower levels have written, so its tasks start behind the last of theirs, and
+ * attempt ids grow with time. An epoch is of one run if that holds for the attempts that count:
+ *
+ * <pre>
+ * max over p of attempt(j, p) &lt; min over p of attempt(k, p)   for all levels j &lt; k
+ * </pre>
+ *
+ * <p>Spark sees to it where a task finds that what it wants to read is lost. But where an executor is lost
+ * when level {@code k} has read all of level {@code j}, and level {@code k + 1} is still to come, Spark runs
+ * level {@code j} again and leaves level {@code k} as it is: then the one has read, say, other records than
+ * those that the other was made of.
  */
 public final class EpochReport {
   private final long epoch;
@@ -61,6 +73,24 @@ public final class EpochReport {
   /** By level, then by partition. */
   public List<TaskReport> tasks() {
     return tasks;
+  }
+
+  /** Whether every level has read what the last runs of the levels below have written. */
+  public boolean isOfOneRun() {
+    long lastOfLower = Long.MIN_VALUE;
+    long lastOfLevel = Long.MIN_VALUE;
+    int level = 0;
+    for (TaskReport task : tasks) {
+      if (task.level() != level) {
+        level = task.level();
+        lastOfLower = lastOfLevel;
+      }
+      if (task.attempt() < lastOfLower) {
+        return false;
+      }
+      lastOfLevel = Math.max(lastOfLevel, task.attempt());
+    }
+    return true;
   }
 
   /** Elements that all sources read. */
