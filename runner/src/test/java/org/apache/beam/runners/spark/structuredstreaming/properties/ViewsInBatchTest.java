@@ -34,6 +34,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
@@ -100,7 +101,7 @@ class ViewsInBatchTest {
         .apply(name + " windows", Window.into(FixedWindows.of(Duration.millis(WINDOW_MILLIS))));
   }
 
-  /** The temporary files that Spark's directories hold now, of all kinds. */
+  /** The temporary files and stores that Spark's directories hold now. */
   private static int temporaryFiles() {
     int files = 0;
     for (File root : SparkEnv.get().blockManager().diskBlockManager().localDirs()) {
@@ -108,7 +109,7 @@ class ViewsInBatchTest {
         files +=
             (int)
                 all.map(file -> file.getFileName().toString())
-                    .filter(name -> name.startsWith("temp_local"))
+                    .filter(name -> name.startsWith("temp_local") || name.startsWith("beam-state"))
                     .count();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -195,6 +196,7 @@ class ViewsInBatchTest {
               "list=" + list.size(),
               "randomAccess=" + randomAccess.size() + "/" + ofRandomAccess,
               "map=" + map.size() + "/" + number(map.get(n)) + "/" + map.get(n + 1),
+              "keys=" + new TreeSet<>(context.sideInput(views.multimap()).keySet()),
               "multimap=" + context.sideInput(views.multimap()).size() + "/" + ofMultimap,
               "sum=" + context.sideInput(views.sum())));
     }
@@ -224,6 +226,7 @@ class ViewsInBatchTest {
         "list=" + size,
         "randomAccess=" + size + "/" + (size + 96) / 97,
         "map=" + size + "/" + n + "/null",
+        "keys=" + new TreeSet<>(rests),
         "multimap=" + rests.size() + "/" + ofRest,
         "sum=" + sum);
   }

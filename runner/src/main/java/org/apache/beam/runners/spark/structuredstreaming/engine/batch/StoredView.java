@@ -34,7 +34,12 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInpu
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.coders.Coder.NonDeterministicException;
+import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.beam.sdk.values.KV;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Product2;
 import scala.collection.Iterator;
 
@@ -44,11 +49,16 @@ import scala.collection.Iterator;
  *
  * <pre>
  * chunks in memory: the first that were read, up to the limit in bytes; the others are in a file
+ * a pane that is decoded, or held as a map: of no more bytes than the limit; others are read from their
+ *     chunks, or looked up on disk
  * </pre>
  *
  * <p>Filled by one task, then read by any number at a time.
  */
 final class StoredView implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(StoredView.class);
+
+  private final ViewStep step;
   private final ViewMaterializer materializer;
   private final MaterializedViews materialized;
   private final Coder<BoundedWindow> windowCoder;
@@ -66,6 +76,7 @@ final class StoredView implements Closeable {
     private final PaneId id;
     private final List<Iterable<Object>> chunks = new ArrayList<>();
     private long bytes;
+    private DiskMultimap multimap;
 
     Pane(long index, PaneId id) {
       this.index = index;
@@ -78,6 +89,7 @@ final class StoredView implements Closeable {
    * @param memoryBytes how much of it is in memory at most, encoded
    */
   StoredView(ViewStep step, MaterializedViews materialized, int edges, long memoryBytes) {
+    this.step = step;
     this.materializer = new ViewMaterializer(step);
     this.materialized = materialized;
     this.windowCoder = step.input().windowCoder();
@@ -131,24 +143,51 @@ final class StoredView implements Closeable {
         PaneElements.chunk(materializer.elementCoder(), written.read(), 0, count).iterator();
   }
 
-  /** Whether some of it had no room in memory. */
-  boolean isOnDisk() {
-    return file != null;
-  }
-
   /** What user code reads in a window: what its pane was made into, or what one without elements is. */
   Object get(BoundedWindow window) {
     Pane pane = panes.get(window);
     return pane == null
         ? empty().value()
-        : materialized.get(pane.id, () -> materializer.of(elements(pane))).value();
+        : materialized.get(pane.id, () -> materialize(pane)).value();
   }
 
-  /** Decoded once only where all of it has room in memory. */
-  private Iterable<Object> elements(Pane pane) {
-    return pane.bytes <= memoryBytes
-        ? PaneElements.of(pane.chunks, pane.bytes)
-        : PaneElements.encoded(pane.chunks);
+  /** Decoded for good only where all of it has room in memory. */
+  private Materialized materialize(Pane pane) {
+    if (pane.bytes <= memoryBytes) {
+      return materializer.of(PaneElements.of(pane.chunks, pane.bytes));
+    }
+    Iterable<Object> elements = PaneElements.encoded(pane.chunks);
+    return materializer.isOfMultimap() && keysAreKnownByTheirBytes()
+        ? materializer.of(multimap(pane, elements))
+        : materializer.of(elements);
+  }
+
+  private boolean keysAreKnownByTheirBytes() {
+    try {
+      pairCoder().getKeyCoder().verifyDeterministic();
+      return true;
+    } catch (NonDeterministicException e) {
+      LOG.warn(
+          "{}: the view takes {} bytes and more of memory, as its keys cannot be looked up on disk: {}",
+          step.fullName(),
+          memoryBytes,
+          e.getMessage());
+      return false;
+    }
+  }
+
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  private synchronized DiskMultimap multimap(Pane pane, Iterable<Object> elements) {
+    if (pane.multimap == null) {
+      pane.multimap =
+          DiskMultimap.of(pairCoder(), (Iterable<KV<Object, Object>>) (Iterable<?>) elements);
+    }
+    return pane.multimap;
+  }
+
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  private KvCoder<Object, Object> pairCoder() {
+    return (KvCoder<Object, Object>) (Coder<?>) materializer.elementCoder();
   }
 
   private synchronized Materialized empty() {
@@ -159,7 +198,12 @@ final class StoredView implements Closeable {
   }
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
+    for (Pane pane : panes.values()) {
+      if (pane.multimap != null) {
+        pane.multimap.close();
+      }
+    }
     if (file != null) {
       file.close();
     }

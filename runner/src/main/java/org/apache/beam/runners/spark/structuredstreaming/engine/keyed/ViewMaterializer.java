@@ -48,6 +48,17 @@ public final class ViewMaterializer {
     return elementCoder;
   }
 
+  /** Whether the view is made of a multimap, of elements that are KVs; else of their iterable. */
+  public boolean isOfMultimap() {
+    return !iterable;
+  }
+
+  /** The view in a window, of a multimap that stays as long as the view is read. */
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  public Materialized of(MultimapView<Object, Object> multimap) {
+    return new Materialized(((ViewFn<MultimapView<Object, Object>, Object>) viewFn).apply(multimap));
+  }
+
   /**
    * The view in a window.
    *
@@ -61,7 +72,6 @@ public final class ViewMaterializer {
     }
     Coder<Object> keyCoder = ((KvCoder<Object, Object>) (Coder<?>) elementCoder).getKeyCoder();
     Iterable<KV<Object, Object>> pairs = (Iterable<KV<Object, Object>>) (Iterable<?>) elements;
-    MultimapView<Object, Object> view = InMemoryMultimapSideInputView.fromIterable(keyCoder, pairs);
-    return new Materialized(((ViewFn<MultimapView<Object, Object>, Object>) viewFn).apply(view));
+    return of(InMemoryMultimapSideInputView.<Object, Object>fromIterable(keyCoder, pairs));
   }
 }

@@ -33,7 +33,7 @@ import java.util.Iterator;
  * <p>{@link #close} deletes what is on disk; so does the end of the task, if it comes first.
  */
 public final class SpillingStateRows implements StateRows, Closeable {
-  private final TemporaryStore disk = new TemporaryStore();
+  private final TemporaryStore disk = new TemporaryStore(true);
   private final CachedStateRows rows;
 
   /** Rows that may take as much memory as {@link StateMemory} says. */

@@ -53,8 +53,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Rows in a RocksDB of their own, in one of the directories that Spark has for temporary files. It is
- * made by the first write, and deleted by {@link #close} or with the task. Nothing in it is durable:
- * there is no log.
+ * made by the first write, and deleted by {@link #close}, or with the task if it is of one. Nothing in it
+ * is durable: there is no log.
  *
  * <pre>
  * (prefix, suffix) -> value   as   (length of prefix, prefix, suffix) -> value
@@ -63,7 +63,7 @@ import org.slf4j.LoggerFactory;
  * <p>A scan reads a snapshot of the rows as they are when it begins. Values of more than {@value
  * #LEAST_BLOB_BYTES} bytes lie beside the sorted keys and are not copied when those are.
  */
-final class TemporaryStore implements StateRows, Closeable {
+public final class TemporaryStore implements StateRows, Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(TemporaryStore.class);
   private static final long WRITE_BUFFER_BYTES = 16L << 20;
   private static final long BLOCK_CACHE_BYTES = 8L << 20;
@@ -73,11 +73,19 @@ final class TemporaryStore implements StateRows, Closeable {
   // In the order in which they are made; closed in the opposite one.
   private final List<AutoCloseable> resources = new ArrayList<>();
   private final Set<Scan> scans = new LinkedHashSet<>();
+  private final boolean ofTask;
   private Path directory;
   private RocksDB store;
   private WriteOptions withoutLog;
   private ReadOptions once;
   private boolean closed;
+
+  /**
+   * @param ofTask whether the end of the task that writes first ends it
+   */
+  public TemporaryStore(boolean ofTask) {
+    this.ofTask = ofTask;
+  }
 
   /** Whether anything was written, since when there is something on disk. */
   boolean isOpen() {
@@ -174,7 +182,7 @@ final class TemporaryStore implements StateRows, Closeable {
       File chosen = local[ThreadLocalRandom.current().nextInt(local.length)];
       directory = Files.createTempDirectory(chosen.toPath(), "beam-state-");
       TaskContext task = TaskContext.get();
-      if (task != null) {
+      if (ofTask && task != null) {
         TaskCompletionListener listener = context -> close();
         task.addTaskCompletionListener(listener);
       }

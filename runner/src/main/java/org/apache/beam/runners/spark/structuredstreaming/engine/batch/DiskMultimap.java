@@ -1,0 +1,186 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.TemporaryStore;
+import org.apache.beam.sdk.coders.Coder;
+import org.apache.beam.sdk.coders.KvCoder;
+import org.apache.beam.sdk.transforms.Materializations.MultimapView;
+import org.apache.beam.sdk.values.KV;
+
+/**
+ * A multimap that is looked up on disk. Keys are equal if their bytes are, so their coder has to be
+ * deterministic.
+ *
+ * <p>Rows, with {@code n} from 0: {@code (KEYS) -> (key): number of values}; {@code (VALUES, key) -> (n):
+ * value}. Any number of threads may read it; deleted by {@link #close}.
+ */
+final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
+  private static final byte KEYS = 0;
+  private static final byte VALUES = 1;
+
+  private final Coder<Object> keyCoder;
+  private final Coder<Object> valueCoder;
+  private final TemporaryStore store = new TemporaryStore(false);
+  private final byte[] keys = {KEYS};
+
+  private DiskMultimap(KvCoder<Object, Object> coder) {
+    this.keyCoder = coder.getKeyCoder();
+    this.valueCoder = coder.getValueCoder();
+  }
+
+  /** A multimap of all pairs. */
+  static DiskMultimap of(KvCoder<Object, Object> coder, Iterable<KV<Object, Object>> pairs) {
+    DiskMultimap multimap = new DiskMultimap(coder);
+    try {
+      for (KV<Object, Object> pair : pairs) {
+        multimap.add(pair.getKey(), pair.getValue());
+      }
+      return multimap;
+    } catch (RuntimeException | Error e) {
+      multimap.close();
+      throw e;
+    }
+  }
+
+  private synchronized void add(Object key, Object value) {
+    byte[] keyBytes = encode(keyCoder, key);
+    long count = count(keyBytes);
+    store.insert(valuesOf(keyBytes), number(count), encode(valueCoder, value));
+    store.put(keys, keyBytes, number(count + 1));
+  }
+
+  @Override
+  public synchronized Iterable<Object> get() {
+    return () -> {
+      Iterator<StateRow> rows = scanKeys();
+      return new Iterator<>() {
+        @Override
+        public boolean hasNext() {
+          synchronized (DiskMultimap.this) {
+            return rows.hasNext();
+          }
+        }
+
+        @Override
+        public Object next() {
+          synchronized (DiskMultimap.this) {
+            return decode(keyCoder, rows.next().suffix());
+          }
+        }
+      };
+    };
+  }
+
+  @Override
+  public Iterable<Object> get(Object key) {
+    byte[] keyBytes;
+    try {
+      keyBytes = encode(keyCoder, key);
+    } catch (ClassCastException e) {
+      // A map may be asked for an object of any class, and has none but its keys'.
+      return Collections.emptyList();
+    }
+    long count = count(keyBytes);
+    return () ->
+        new Iterator<>() {
+          private long next;
+
+          @Override
+          public boolean hasNext() {
+            return next < count;
+          }
+
+          @Override
+          public Object next() {
+            if (!hasNext()) {
+              throw new NoSuchElementException();
+            }
+            return value(keyBytes, next++);
+          }
+        };
+  }
+
+  private synchronized Iterator<StateRow> scanKeys() {
+    return store.scan(keys);
+  }
+
+  private synchronized Object value(byte[] keyBytes, long number) {
+    return decode(valueCoder, store.get(valuesOf(keyBytes), number(number)));
+  }
+
+  private synchronized long count(byte[] keyBytes) {
+    byte[] count = store.get(keys, keyBytes);
+    try {
+      return count == null ? 0 : input(count).readVarLong();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static byte[] valuesOf(byte[] keyBytes) {
+    ByteOutput prefix = new ByteOutput(keyBytes.length + 1);
+    prefix.write(VALUES);
+    prefix.write(keyBytes, 0, keyBytes.length);
+    return prefix.toByteArray();
+  }
+
+  private static byte[] number(long number) {
+    ByteOutput bytes = new ByteOutput(10);
+    bytes.writeVarLong(number);
+    return bytes.toByteArray();
+  }
+
+  private static byte[] encode(Coder<Object> coder, Object value) {
+    ByteOutput bytes = new ByteOutput(64);
+    try {
+      coder.encode(value, bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot be encoded with " + coder, e);
+    }
+    return bytes.toByteArray();
+  }
+
+  private static Object decode(Coder<Object> coder, byte[] bytes) {
+    try {
+      return coder.decode(input(bytes));
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot be decoded with " + coder, e);
+    }
+  }
+
+  private static ByteInput input(byte[] bytes) {
+    ByteInput input = new ByteInput();
+    input.reset(bytes);
+    return input;
+  }
+
+  @Override
+  public synchronized void close() {
+    store.close();
+  }
+}
