@@ -61,6 +61,7 @@ import org.joda.time.Instant;
 final class BatchMemoryPipeline {
   private static final int VALUE_BYTES = 1000;
   private static final int LISTS = 4000;
+  private static final long SPARKS_LEAST_HEAP = 450L << 20;
   private static final AtomicLong RESULTS = new AtomicLong();
   private static final AtomicLong SUM = new AtomicLong();
 
@@ -72,8 +73,10 @@ final class BatchMemoryPipeline {
    * @param arguments which pipeline; how many values or keys; options of the pipeline
    */
   public static void main(String[] arguments) {
-    // Spark asks for a heap of 450 MB, of which it sets 300 MB aside: more than a small one has.
-    System.setProperty("spark.testing.reservedMemory", Integer.toString(16 << 20));
+    if (Runtime.getRuntime().maxMemory() < SPARKS_LEAST_HEAP) {
+      // Spark would refuse, and set 300 MB aside: more than this heap has.
+      System.setProperty("spark.testing.reservedMemory", Integer.toString(16 << 20));
+    }
     String kind = arguments[0];
     long size = Long.parseLong(arguments[1]);
     Pipeline pipeline =

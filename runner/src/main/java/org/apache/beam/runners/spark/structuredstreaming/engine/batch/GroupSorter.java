@@ -36,10 +36,20 @@ import org.apache.spark.util.collection.unsafe.sort.UnsafeExternalSorter;
  * that the sort is one of numbers. Records of two groups with the same hash may come mixed: see {@link
  * SortedGroups}. Within a group the order of insertion is kept as long as nothing was spilled.
  *
+ * <p>Of records in memory Spark keeps a table in one array, {@value #TABLE_BYTES_PER_RECORD} bytes for
+ * each: a small record is smaller than that. Free memory of that size need not be in one piece, and where
+ * it is not, memory that Spark's manager has given runs out. So what is in memory is spilled, too, when
+ * the table would take more than a {@value #TABLE_SHARE}th of the heap.
+ *
  * <p>Layout of a record: {@code root (number), identity (sized), body}.
  */
 final class GroupSorter {
   private static final int INITIAL_RECORDS = 4096;
+
+  /** Two numbers for each record, and as many again for the radix sort. */
+  private static final int TABLE_BYTES_PER_RECORD = 32;
+
+  private static final int TABLE_SHARE = 16;
 
   private final UnsafeExternalSorter sorter;
   private final GroupHash hash;
@@ -68,8 +78,14 @@ final class GroupSorter {
             PrefixComparators.LONG,
             INITIAL_RECORDS,
             context.taskMemoryManager().pageSizeBytes(),
-            Integer.MAX_VALUE,
+            mostRecords(Runtime.getRuntime().maxMemory()),
             true);
+  }
+
+  /** How many records are in memory at most. */
+  static int mostRecords(long heapBytes) {
+    long most = heapBytes / TABLE_SHARE / TABLE_BYTES_PER_RECORD;
+    return (int) Math.max(INITIAL_RECORDS, Math.min(Integer.MAX_VALUE, most));
   }
 
   /**

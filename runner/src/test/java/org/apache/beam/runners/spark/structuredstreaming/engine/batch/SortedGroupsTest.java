@@ -185,4 +185,13 @@ class SortedGroupsTest {
             }),
         is(Map.of()));
   }
+
+  /** One array of a table of more would be refused by a heap that has room enough, in pieces. */
+  @Test
+  void theTableOfRecordsIsASixteenthOfTheHeap() {
+    assertThat(GroupSorter.mostRecords(2L << 30), is(4 << 20));
+    assertThat(GroupSorter.mostRecords(160L << 20), is(327_680));
+    assertThat(GroupSorter.mostRecords(1 << 20), is(4096));
+    assertThat(GroupSorter.mostRecords(1L << 50), is(Integer.MAX_VALUE));
+  }
 }

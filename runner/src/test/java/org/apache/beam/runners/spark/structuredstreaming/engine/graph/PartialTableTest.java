@@ -87,6 +87,7 @@ class PartialTableTest {
     while (!table.isFull()) {
       table.add((long) values % keys, WINDOW, new byte[valueBytes], 0);
       values++;
+      assertThat((long) values * valueBytes, lessThan(4 * LIMIT));
     }
     List<Integer> sizes = new ArrayList<>();
     table.drain((key, window, bytes, elements, time) -> sizes.add(((byte[]) bytes).length));
@@ -113,8 +114,8 @@ class PartialTableTest {
     while (!table.isFull()) {
       table.add(7L, WINDOW, new byte[1000], 0);
       values++;
+      assertThat(values * 1000L, lessThan(3 * LIMIT));
     }
-    assertThat(values * 1000L, lessThan(3 * LIMIT));
   }
 
   @Test
