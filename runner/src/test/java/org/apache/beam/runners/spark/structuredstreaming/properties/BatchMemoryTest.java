@@ -39,11 +39,11 @@ class BatchMemoryTest {
 
   /** What is larger than a heap; a value has 1000 bytes, an entry of a combine some 50. */
   private enum Case {
-    GROUP("160m", 250_000, "1g", 4_300_000),
-    SESSION("160m", 200_000, "512m", 1_600_000),
-    STATE("160m", 200_000, "512m", 1_600_000),
-    COMBINE("160m", 2_000_000, "2g", 50_000_000),
-    LISTS("160m", 200_000, "512m", 1_600_000);
+    GROUP("256m", 450_000, "1g", 4_300_000),
+    SESSION("256m", 350_000, "512m", 1_600_000),
+    STATE("256m", 350_000, "512m", 1_600_000),
+    COMBINE("256m", 4_000_000, "2g", 50_000_000),
+    LISTS("256m", 350_000, "512m", 1_600_000);
 
     private final String smallHeap;
     private final long smallSize;
