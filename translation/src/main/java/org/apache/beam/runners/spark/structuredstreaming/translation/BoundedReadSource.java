@@ -78,10 +78,8 @@ public final class BoundedReadSource<T> extends UnboundedSource<T, BoundedReadMa
       throws Exception {
     int desired = Math.max(1, desiredNumSplits);
     List<? extends BoundedSource<T>> bundles = bundles(desired, options);
-    if (bundles.isEmpty()) {
-      return List.of(this);
-    }
-    return group(bundles, Math.min(desired, bundles.size()), options);
+    // Of a source that has no bundles, as one without data may, there is one split that reads nothing.
+    return group(bundles, Math.max(1, Math.min(desired, bundles.size())), options);
   }
 
   private List<? extends BoundedSource<T>> bundles(int desired, PipelineOptions options)

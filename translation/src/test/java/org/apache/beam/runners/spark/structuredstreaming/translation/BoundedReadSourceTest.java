@@ -63,7 +63,19 @@ class BoundedReadSourceTest {
   }
 
   /** The numbers of a range, each at its own event time in ms; a number has ten bytes. */
-  private static final class RangeSource extends BoundedSource<Integer> {
+  /** Would read what is in it if it were not split. */
+  private static final class WithoutBundles extends RangeSource {
+    private WithoutBundles() {
+      super(0, 50, false);
+    }
+
+    @Override
+    public List<RangeSource> split(long desiredBundleSizeBytes, PipelineOptions options) {
+      return List.of();
+    }
+  }
+
+  private static class RangeSource extends BoundedSource<Integer> {
     private final int from;
     private final int to;
     private final boolean knowsItsSize;
@@ -263,6 +275,15 @@ class BoundedReadSourceTest {
       read.addAll(ofSplit);
     }
     assertThat(read, containsInAnyOrder(numbers(100).toArray()));
+  }
+
+  /** BigQuery's source of a table without data has no bundles, and must not be read unsplit. */
+  @Test
+  void ofASourceWithoutBundlesNothingIsRead() throws Exception {
+    List<BoundedReadSource<Integer>> splits =
+        new BoundedReadSource<>(new WithoutBundles()).split(3, OPTIONS);
+    assertThat(splits, hasSize(1));
+    assertThat(readAll(splits.get(0), 1), hasSize(0));
   }
 
   @Test

@@ -23,9 +23,9 @@ import java.io.UncheckedIOException;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.function.LongFunction;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.TemporaryStore;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.KvCoder;
@@ -36,17 +36,19 @@ import org.apache.beam.sdk.values.KV;
  * A multimap that is looked up on disk. Keys are equal if their bytes are, so their coder has to be
  * deterministic.
  *
- * <p>Rows, with {@code n} from 0: {@code (KEYS) -> (key): number of values}; {@code (VALUES, key) -> (n):
- * value}. Any number of threads may read it; deleted by {@link #close}.
+ * <p>Rows, with {@code n} from 0: {@code (COUNTS) -> (key): number of values}; {@code (KEYS) -> (n): key};
+ * {@code (VALUES, key) -> (n): value}. All are read by their numbers: an iteration that is left half way
+ * holds nothing. Any number of threads may read it; deleted by {@link #close}.
  */
 final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
-  private static final byte KEYS = 0;
-  private static final byte VALUES = 1;
+  private static final byte[] COUNTS = {0};
+  private static final byte[] KEYS = {1};
+  private static final byte VALUES = 2;
 
   private final Coder<Object> keyCoder;
   private final Coder<Object> valueCoder;
   private final TemporaryStore store = new TemporaryStore(false);
-  private final byte[] keys = {KEYS};
+  private long numberOfKeys;
 
   private DiskMultimap(KvCoder<Object, Object> coder) {
     this.keyCoder = coder.getKeyCoder();
@@ -70,30 +72,16 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
   private synchronized void add(Object key, Object value) {
     byte[] keyBytes = encode(keyCoder, key);
     long count = count(keyBytes);
+    if (count == 0) {
+      store.insert(KEYS, number(numberOfKeys++), keyBytes);
+    }
     store.insert(valuesOf(keyBytes), number(count), encode(valueCoder, value));
-    store.put(keys, keyBytes, number(count + 1));
+    store.put(COUNTS, keyBytes, number(count + 1));
   }
 
   @Override
-  public synchronized Iterable<Object> get() {
-    return () -> {
-      Iterator<StateRow> rows = scanKeys();
-      return new Iterator<>() {
-        @Override
-        public boolean hasNext() {
-          synchronized (DiskMultimap.this) {
-            return rows.hasNext();
-          }
-        }
-
-        @Override
-        public Object next() {
-          synchronized (DiskMultimap.this) {
-            return decode(keyCoder, rows.next().suffix());
-          }
-        }
-      };
-    };
+  public Iterable<Object> get() {
+    return numbered(numberOfKeys, this::key);
   }
 
   @Override
@@ -101,11 +89,17 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
     byte[] keyBytes;
     try {
       keyBytes = encode(keyCoder, key);
-    } catch (ClassCastException e) {
-      // A map may be asked for an object of any class, and has none but its keys'.
+    } catch (ClassCastException | IllegalArgumentException e) {
+      // A map may be asked for an object of any class or schema, and has none but its keys'.
       return Collections.emptyList();
+    } catch (UncheckedIOException e) {
+      // What the same map throws if it is in memory.
+      throw new IllegalArgumentException("Unable to encode element '" + key + "'", e.getCause());
     }
-    long count = count(keyBytes);
+    return numbered(count(keyBytes), number -> value(keyBytes, number));
+  }
+
+  private static Iterable<Object> numbered(long count, LongFunction<Object> read) {
     return () ->
         new Iterator<>() {
           private long next;
@@ -120,13 +114,13 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
             if (!hasNext()) {
               throw new NoSuchElementException();
             }
-            return value(keyBytes, next++);
+            return read.apply(next++);
           }
         };
   }
 
-  private synchronized Iterator<StateRow> scanKeys() {
-    return store.scan(keys);
+  private synchronized Object key(long number) {
+    return decode(keyCoder, store.get(KEYS, number(number)));
   }
 
   private synchronized Object value(byte[] keyBytes, long number) {
@@ -134,7 +128,7 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
   }
 
   private synchronized long count(byte[] keyBytes) {
-    byte[] count = store.get(keys, keyBytes);
+    byte[] count = store.get(COUNTS, keyBytes);
     try {
       return count == null ? 0 : input(count).readVarLong();
     } catch (IOException e) {

@@ -133,11 +133,7 @@ final class BatchSources {
     return inMetricsOf(
         source,
         "splitting",
-        () -> {
-          List<? extends UnboundedSource<?, ?>> splits =
-              source.source().split(desiredSplits(source), options.as(PipelineOptions.class));
-          return splits.isEmpty() ? List.of(source.source()) : splits;
-        });
+        () -> source.source().split(desiredSplits(source), options.as(PipelineOptions.class)));
   }
 
   /** Calls a source, which may count, and may fail. */

@@ -73,6 +73,6 @@ public final class ViewMaterializer {
     Coder<Object> keyCoder = ((KvCoder<Object, Object>) (Coder<?>) elementCoder).getKeyCoder();
     Iterable<KV<Object, Object>> pairs = (Iterable<KV<Object, Object>>) (Iterable<?>) elements;
     return of(
-        InMemoryMultimapSideInputView.<Object, Object>fromIterable(KeysByBytes.of(keyCoder), pairs));
+        InMemoryMultimapSideInputView.<Object, Object>fromIterable(RowKeyCoder.of(keyCoder), pairs));
   }
 }

@@ -20,33 +20,73 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.CustomCoder;
+import org.apache.beam.sdk.schemas.Schema;
 import org.apache.beam.sdk.schemas.SchemaCoder;
+import org.apache.beam.sdk.values.KV;
+import org.apache.beam.sdk.values.Row;
 
 /**
- * A coder of keys by which they are equal if their bytes are, whatever their class says.
+ * A coder of keys that hold rows, by which rows are equal if the names and values of their fields are.
  *
  * <p>A Row is equal to another only if their schemas are, and a Schema remembers its hash code, which is
  * made of those of enum constants and so differs from JVM to JVM: two equal schemas, one of them made on
- * the driver and one on an executor, are told to differ. Beam's coders of rows say nonetheless that they
- * are consistent with {@code equals}.
+ * the driver and one on an executor, say that they differ. Bytes will not do either: the entries of a map
+ * among the fields have no order.
  */
-final class KeysByBytes<T> extends CustomCoder<T> {
+final class RowKeyCoder<T> extends CustomCoder<T> {
   private final Coder<T> keyCoder;
 
-  private KeysByBytes(Coder<T> keyCoder) {
+  private RowKeyCoder(Coder<T> keyCoder) {
     this.keyCoder = keyCoder;
   }
 
   /** The coder to compare keys by: as it is, unless there are rows in them. */
   static <T> Coder<T> of(Coder<T> keyCoder) {
-    return hasRows(keyCoder) ? new KeysByBytes<>(keyCoder) : keyCoder;
+    return hasRows(keyCoder) ? new RowKeyCoder<>(keyCoder) : keyCoder;
   }
 
   private static boolean hasRows(Coder<?> coder) {
     return coder instanceof SchemaCoder<?>
-        || coder.getCoderArguments().stream().anyMatch(KeysByBytes::hasRows);
+        || coder.getCoderArguments().stream().anyMatch(RowKeyCoder::hasRows);
+  }
+
+  @Override
+  public Object structuralValue(T key) {
+    return plain(key);
+  }
+
+  /** What a value holds, as objects whose {@code equals} asks for nothing else. */
+  private static Object plain(Object value) {
+    if (value instanceof Row row) {
+      List<Object> fields = new ArrayList<>();
+      for (int i = 0; i < row.getFieldCount(); i++) {
+        Schema.Field field = row.getSchema().getField(i);
+        fields.add(field.getName());
+        fields.add(plain(row.getValue(i)));
+      }
+      return fields;
+    }
+    if (value instanceof KV<?, ?> pair) {
+      return KV.of(plain(pair.getKey()), plain(pair.getValue()));
+    }
+    if (value instanceof Map<?, ?> map) {
+      Map<Object, Object> entries = new HashMap<>();
+      map.forEach((key, each) -> entries.put(plain(key), plain(each)));
+      return entries;
+    }
+    if (value instanceof Iterable<?> many) {
+      List<Object> all = new ArrayList<>();
+      many.forEach(each -> all.add(plain(each)));
+      return all;
+    }
+    return value instanceof byte[] bytes ? ByteBuffer.wrap(bytes) : value;
   }
 
   @Override
@@ -62,10 +102,5 @@ final class KeysByBytes<T> extends CustomCoder<T> {
   @Override
   public void verifyDeterministic() throws NonDeterministicException {
     keyCoder.verifyDeterministic();
-  }
-
-  @Override
-  public boolean consistentWithEquals() {
-    return false;
   }
 }
