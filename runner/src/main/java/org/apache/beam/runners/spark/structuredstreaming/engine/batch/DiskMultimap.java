@@ -89,7 +89,7 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
     byte[] keyBytes;
     try {
       keyBytes = encode(keyCoder, key);
-    } catch (ClassCastException | IllegalArgumentException e) {
+    } catch (ClassCastException | IllegalArgumentException | IllegalStateException e) {
       // A map may be asked for an object of any class or schema, and has none but its keys'.
       return Collections.emptyList();
     } catch (UncheckedIOException e) {
