@@ -49,7 +49,6 @@ import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.values.KV;
-import org.apache.spark.SparkStatusTracker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,7 +118,7 @@ class LocalClusterTest extends RestartTable {
     String before = "r1-17";
     RecoveryPipeline pipeline = new RecoveryPipeline("killed", directory, Set.of(), Set.of());
     WaitPoints points = new WaitPoints(directory.resolve("victims"));
-    awaitExecutors(2);
+    LocalCluster.awaitExecutors(SPARK, 2);
     try (SparkCounting counting = SparkCounting.of(SPARK);
         EpochLog log = EpochLog.of(SPARK)) {
       SparkStructuredStreamingPipelineResult result =
@@ -184,15 +183,6 @@ class LocalClusterTest extends RestartTable {
               FailingLifecycleFn.tornDown(instances).equals(FailingLifecycleFn.setUp(instances)),
           () -> FailingLifecycleFn.tornDown(instances));
     }
-  }
-
-  private static void awaitExecutors(int count) {
-    SparkStatusTracker tracker = SPARK.session().sparkContext().statusTracker();
-    // The driver counts as one.
-    Await.until(
-        count + " executors",
-        () -> tracker.getExecutorInfos().length > count,
-        LocalCluster::executors);
   }
 
   private static void awaitVictim(

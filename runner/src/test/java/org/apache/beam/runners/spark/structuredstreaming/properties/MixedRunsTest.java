@@ -177,11 +177,8 @@ class MixedRunsTest {
         .apply("second", GroupByKey.create())
         .apply(Values.create())
         .apply("compare", ParDo.of(new CompareFn()));
-    // Both read level 0: each has one core. The driver counts as one.
-    Await.until(
-        "two executors",
-        () -> SPARK.session().sparkContext().statusTracker().getExecutorInfos().length > 2,
-        LocalCluster::executors);
+    // Both read level 0: each has one core.
+    LocalCluster.awaitExecutors(SPARK, 2);
     PipelineResult result = pipeline.run();
     Await.until("level 1 to have read", () -> points.isReached(GO), result::getState);
     LocalCluster.executors().stream()

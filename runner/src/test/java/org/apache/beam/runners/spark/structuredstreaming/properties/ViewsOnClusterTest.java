@@ -145,7 +145,7 @@ class ViewsOnClusterTest {
     int before = lines(makers).size();
     long maker = Long.parseLong(lines(makers).get(before - 1).split(" ")[0]);
     assertThat(Set.of(points.processOf(first), points.processOf(last)), hasSize(2));
-    kill(maker);
+    LocalCluster.kill(maker);
     // The split on the other executor ends with what it has read.
     points.open(points.processOf(first) == maker ? last : first);
     assertThat(result.waitUntilFinish(), is(State.DONE));
@@ -155,16 +155,5 @@ class ViewsOnClusterTest {
     String newest = made.get(made.size() - 1).split(" ")[1];
     assertThat(made.toString(), recorder.values("count"), hasItem(newest + "=" + ELEMENTS));
     assertThat(recorder.values("count"), everyItem(endsWith("=" + ELEMENTS)));
-  }
-
-  /** Kills an executor, as SIGKILL does. */
-  private static void kill(long process) {
-    ProcessHandle victim =
-        LocalCluster.executors().stream()
-            .filter(executor -> executor.pid() == process)
-            .findAny()
-            .orElseThrow();
-    victim.destroyForcibly();
-    Await.until("the death of " + process, () -> !victim.isAlive(), () -> victim);
   }
 }

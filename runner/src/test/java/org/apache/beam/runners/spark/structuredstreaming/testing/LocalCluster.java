@@ -22,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.spark.SparkStatusTracker;
 
 /**
  * Spark with executors in processes of their own, from Maven's artifacts alone. Use it as
@@ -80,6 +81,16 @@ public final class LocalCluster {
         .descendants()
         .filter(process -> process.info().command().orElse("").endsWith("java"))
         .toList();
+  }
+
+  /** Waits until this many executors have registered. */
+  public static void awaitExecutors(TestSpark spark, int count) {
+    SparkStatusTracker tracker = spark.session().sparkContext().statusTracker();
+    // The driver counts as one.
+    Await.until(
+        count + " executors",
+        () -> tracker.getExecutorInfos().length > count,
+        LocalCluster::executors);
   }
 
   /** Kills an executor, as SIGKILL does, and waits until it is dead. */

@@ -23,10 +23,17 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Unsupported
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
+import org.apache.beam.sdk.io.Read;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.options.PipelineOptionsFactory;
 import org.apache.beam.sdk.transforms.DoFn;
+import org.apache.beam.sdk.transforms.ParDo;
+import org.apache.beam.sdk.transforms.windowing.FixedWindows;
+import org.apache.beam.sdk.transforms.windowing.Window;
+import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionView;
+import org.joda.time.Duration;
 import org.junit.jupiter.api.Assertions;
 
 /** What the tests of the translation share. */
@@ -43,6 +50,21 @@ final class PlanTesting {
 
   static Plan translateToBatch(Pipeline pipeline) {
     return PlanTranslator.translate(pipeline, pipeline.getOptions(), false);
+  }
+
+  /** A source that is only translated, in windows. */
+  static PCollection<String> source(Pipeline pipeline, String name) {
+    return pipeline
+        .apply(name, Read.from(new StringsSource(false)))
+        .apply(name + " windows", Window.into(FixedWindows.of(Duration.standardSeconds(10))));
+  }
+
+  /** A ParDo named {@code name} that reads views. */
+  static PCollection<String> read(
+      PCollection<String> input, String name, PCollectionView<?>... views) {
+    return input
+        .apply(name, ParDo.of(new PassFn<String>()).withSideInputs(List.of(views)))
+        .setCoder(StringUtf8Coder.of());
   }
 
   /** Builds a pipeline, expects it to be refused, and gives the problems. */

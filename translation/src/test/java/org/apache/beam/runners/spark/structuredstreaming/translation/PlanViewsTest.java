@@ -19,6 +19,8 @@ package org.apache.beam.runners.spark.structuredstreaming.translation;
 
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.names;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.pipeline;
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.read;
+import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.source;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.step;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.steps;
 import static org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.translate;
@@ -30,38 +32,18 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.instanceOf;
 
 import java.util.List;
-import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.PassFn;
-import org.apache.beam.runners.spark.structuredstreaming.translation.PlanTesting.StringsSource;
 import org.apache.beam.sdk.Pipeline;
-import org.apache.beam.sdk.coders.StringUtf8Coder;
-import org.apache.beam.sdk.io.Read;
-import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.Reshuffle;
 import org.apache.beam.sdk.transforms.View;
 import org.apache.beam.sdk.transforms.windowing.FixedWindows;
-import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.util.SerializableUtils;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.PCollectionView;
-import org.joda.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** Where views are kept and read. */
 class PlanViewsTest {
   private static final String PASS = "/ParMultiDo(Pass)";
-
-  private static PCollection<String> source(Pipeline pipeline, String name) {
-    return pipeline
-        .apply(name, Read.from(new StringsSource(false)))
-        .apply(name + " windows", Window.into(FixedWindows.of(Duration.standardSeconds(10))));
-  }
-
-  private static PCollection<String> read(
-      PCollection<String> input, String name, PCollectionView<?>... views) {
-    return input
-        .apply(name, ParDo.of(new PassFn<String>()).withSideInputs(List.of(views)))
-        .setCoder(StringUtf8Coder.of());
-  }
 
   @Test
   void readerStandsBehindItsInputAndThePanesOfItsViews() {
