@@ -28,6 +28,7 @@ import org.apache.beam.sdk.PipelineRunner;
 import org.apache.beam.sdk.metrics.MetricsEnvironment;
 import org.apache.beam.sdk.metrics.MetricsOptions;
 import org.apache.beam.sdk.metrics.MetricsSink;
+import org.apache.beam.sdk.options.ExperimentalOptions;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.beam.sdk.options.PipelineOptionsValidator;
 import org.slf4j.Logger;
@@ -45,17 +46,29 @@ public final class SparkStructuredStreamingRunner
     extends PipelineRunner<SparkStructuredStreamingPipelineResult> {
   private static final Logger LOG = LoggerFactory.getLogger(SparkStructuredStreamingRunner.class);
 
+  /**
+   * KafkaIO reads partitions that appear while the pipeline runs only where this experiment is set, and
+   * looks while the pipeline is built. Nothing else of Beam's SDK heeds it in the end: the plan turns
+   * every read that can be one of a source into one.
+   */
+  private static final String SPLITTABLE_DO_FNS = "beam_fn_api";
+
   private final SparkStructuredStreamingPipelineOptions options;
 
   private SparkStructuredStreamingRunner(SparkStructuredStreamingPipelineOptions options) {
     this.options = options;
   }
 
-  /** Called by Beam to make the runner that {@code --runner} names. */
+  /**
+   * Called by Beam to make the runner that {@code --runner} names, first while a pipeline is created.
+   * The options gain an experiment that transforms take for a runner's word that it runs splittable
+   * DoFns.
+   */
   public static SparkStructuredStreamingRunner fromOptions(PipelineOptions options) {
     SparkStructuredStreamingPipelineOptions checked =
         PipelineOptionsValidator.validate(SparkStructuredStreamingPipelineOptions.class, options);
     OptionsValidator.validate(checked);
+    ExperimentalOptions.addExperiment(checked.as(ExperimentalOptions.class), SPLITTABLE_DO_FNS);
     return new SparkStructuredStreamingRunner(checked);
   }
 

@@ -17,18 +17,41 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.hamcrest.MatcherAssert.assertThat;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.is;
+import static org.hamcrest.Matchers.startsWith;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
-import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
-import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.PipelineResult.State;
+import org.apache.beam.sdk.coders.CustomCoder;
+import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.kafka.KafkaIO;
-import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.io.kafka.KafkaRecord;
+import org.apache.beam.sdk.transforms.MapElements;
+import org.apache.beam.sdk.values.TypeDescriptors;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.joda.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -40,49 +63,301 @@ class KafkaReadTest {
   @RegisterExtension static final SharedBroker KAFKA = new SharedBroker();
 
   @TempDir Path directory;
-  private Recorder recorder;
+  private KafkaRun run;
 
   @BeforeEach
   void setUp() {
-    recorder = new Recorder(directory.resolve("recorder"));
+    run = new KafkaRun(SPARK, directory);
+  }
+
+  private List<String> read() {
+    return run.recorder().values(KafkaRun.READ);
   }
 
   @Test
   void readsWithDeserializersOfKafka() {
     String topic = KAFKA.topics().create("texts", 3);
     KAFKA.topics().sendNumbers(topic, 3, 0, 1000);
-    readUntil(
+    run.readUntil(
         1000,
-        pipeline -> pipeline.apply(texts().withTopic(topic).withoutMetadata()));
+        pipeline ->
+            pipeline.apply(KafkaRun.texts(KAFKA.broker()).withTopic(topic).withoutMetadata()));
+    assertThat(read(), is(pairs(0, 1000)));
+  }
+
+  /** Of its type Beam knows no coder. */
+  public static final class NumberDeserializer implements Deserializer<Number> {
+    @Override
+    public Number deserialize(String topic, byte[] data) {
+      return Long.valueOf(new String(data, UTF_8));
+    }
+  }
+
+  /** Writes as a text what {@link NumberDeserializer} has made of one. */
+  public static final class NumberCoder extends CustomCoder<Number> {
+    @Override
+    public void encode(Number value, OutputStream out) throws IOException {
+      StringUtf8Coder.of().encode(value.toString(), out);
+    }
+
+    @Override
+    public Number decode(InputStream in) throws IOException {
+      return Long.valueOf(StringUtf8Coder.of().decode(in));
+    }
+  }
+
+  @Test
+  void readsWithCodersOfBeam() {
+    String topic = KAFKA.topics().create("coders", 2);
+    KAFKA.topics().sendNumbers(topic, 2, 0, 100);
+    run.readUntil(
+        100,
+        pipeline ->
+            pipeline.apply(
+                KafkaIO.<String, Number>read()
+                    .withBootstrapServers(KAFKA.broker().servers())
+                    .withConsumerConfigUpdates(Map.of("auto.offset.reset", "earliest"))
+                    .withTopic(topic)
+                    .withKeyDeserializerAndCoder(StringDeserializer.class, StringUtf8Coder.of())
+                    .withValueDeserializerAndCoder(NumberDeserializer.class, new NumberCoder())
+                    .withoutMetadata()));
+    assertThat(read(), is(pairs(0, 100)));
+  }
+
+  @Test
+  void readsNoKeysAndNoValues() {
+    String topic = KAFKA.topics().create("nulls", 1);
+    KAFKA
+        .topics()
+        .send(
+            List.of(
+                new ProducerRecord<>(topic, null, "value"),
+                new ProducerRecord<>(topic, "key", null),
+                new ProducerRecord<>(topic, null, null)));
+    run.readUntil(
+        3,
+        pipeline ->
+            pipeline.apply(KafkaRun.texts(KAFKA.broker()).withTopic(topic).withoutMetadata()));
+    assertThat(read(), is(List.of("key=null", "null=null", "null=value")));
+  }
+
+  @Test
+  void readsTheMetadataOfRecords() {
+    String topic = KAFKA.topics().create("metadata", 2);
+    Header header = new RecordHeader("origin", KafkaTopics.bytes("test"));
+    KAFKA
+        .topics()
+        .send(
+            List.of(
+                new ProducerRecord<>(topic, 1, 1_000L, "k", "first", List.of(header)),
+                new ProducerRecord<>(topic, 1, 2_000L, "k", "second")));
+    run.readUntil(
+        2,
+        pipeline ->
+            pipeline
+                .apply(KafkaRun.texts(KAFKA.broker()).withTopic(topic))
+                .apply(
+                    MapElements.into(TypeDescriptors.strings()).via(KafkaReadTest::withMetadata)));
     assertThat(
-        recorder.values("read"),
+        read(),
         is(
-            KafkaTopics.numbers(1000).stream()
-                .map(number -> "k" + Integer.parseInt(number) % 10 + "=" + number)
+            List.of(
+                topic + " 1 0 1000 CREATE_TIME origin:test k first",
+                topic + " 1 1 2000 CREATE_TIME  k second")));
+  }
+
+  private static String withMetadata(KafkaRecord<String, String> record) {
+    StringBuilder headers = new StringBuilder();
+    record
+        .getHeaders()
+        .forEach(
+            header ->
+                headers
+                    .append(header.key())
+                    .append(':')
+                    .append(new String(header.value(), UTF_8)));
+    return String.join(
+        " ",
+        record.getTopic(),
+        Integer.toString(record.getPartition()),
+        Long.toString(record.getOffset()),
+        Long.toString(record.getTimestamp()),
+        record.getTimestampType().name(),
+        headers,
+        record.getKV().getKey(),
+        record.getKV().getValue());
+  }
+
+  @Test
+  void readsTwentyPartitionsOfTopicsOfAPattern() {
+    String first = KAFKA.topics().create("many-a", 10);
+    String second = KAFKA.topics().create("many-b", 10);
+    KAFKA.topics().create("other-many", 1);
+    KAFKA.topics().sendNumbers(first, 10, 0, 1000);
+    KAFKA.topics().sendNumbers(second, 10, 1000, 2000);
+    run.readUntil(
+        2000,
+        pipeline ->
+            pipeline.apply(
+                KafkaRun.texts(KAFKA.broker())
+                    .withTopicPattern(Pattern.quote(first) + "|" + Pattern.quote(second))
+                    .withoutMetadata()));
+    assertThat(read(), is(pairs(0, 2000)));
+  }
+
+  @Test
+  void readsThePartitionsThatAreNamed() {
+    String topic = KAFKA.topics().create("named", 3);
+    KAFKA.topics().sendNumbers(topic, 3, 0, 30);
+    run.readUntil(
+        10,
+        pipeline ->
+            pipeline.apply(
+                KafkaRun.texts(KAFKA.broker())
+                    .withTopicPartitions(List.of(new TopicPartition(topic, 1)))
+                    .withoutMetadata()));
+    assertThat(
+        read(),
+        is(
+            IntStream.range(0, 30)
+                .filter(number -> number % 3 == 1)
+                .mapToObj(KafkaReadTest::pair)
                 .sorted()
                 .toList()));
   }
 
-  private static KafkaIO.Read<String, String> texts() {
-    return KafkaIO.<String, String>read()
-        .withBootstrapServers(KAFKA.broker().servers())
-        .withConsumerConfigUpdates(Map.of("auto.offset.reset", "earliest"))
-        .withKeyDeserializer(StringDeserializer.class)
-        .withValueDeserializer(StringDeserializer.class);
+  @Test
+  void readsRecordsThatArriveWhileThePipelineRuns() {
+    String topic = KAFKA.topics().create("arriving", 2);
+    SparkStructuredStreamingPipelineResult result =
+        run.harness(
+                pipeline ->
+                    pipeline.apply(
+                        KafkaRun.texts(KAFKA.broker()).withTopic(topic).withoutMetadata()))
+            .start();
+    try {
+      for (int round = 0; round < 5; round++) {
+        KAFKA.topics().sendNumbers(topic, 2, round * 20, (round + 1) * 20);
+        run.recorder().await(KafkaRun.READ, (round + 1) * 20);
+      }
+    } finally {
+      result.cancel();
+    }
+    assertThat(read(), is(pairs(0, 100)));
   }
 
-  /** What a test reads. */
-  @FunctionalInterface
-  private interface Reading<T> {
-    PCollection<T> from(Pipeline pipeline);
+  /** With the default of {@code auto.offset.reset}, a source without marks begins at the end. */
+  @Test
+  void startsAtATime() {
+    String topic = KAFKA.topics().create("since", 1);
+    KAFKA
+        .topics()
+        .send(
+            IntStream.range(0, 20)
+                .mapToObj(
+                    number ->
+                        new ProducerRecord<>(
+                            topic, 0, 1_000L * number, "k" + number % 10, "" + number))
+                .toList());
+    run.readUntil(
+        10,
+        pipeline ->
+            pipeline.apply(
+                KafkaRun.texts(KAFKA.broker())
+                    .withTopic(topic)
+                    .withStartReadTime(Instant.ofEpochSecond(10))
+                    .withoutMetadata()));
+    assertThat(read(), is(pairs(10, 20)));
   }
 
-  /** Runs a pipeline that only reads until it has read so many records. */
-  private <T> void readUntil(int count, Reading<T> reading) {
-    new RestartHarness(
-            SPARK,
-            directory.resolve("checkpoint"),
-            pipeline -> reading.from(pipeline).apply(recorder.as("read")))
-        .runUntil(count + " records", result -> recorder.seen("read").size() >= count);
+  @Test
+  void leavesAbortedTransactionsOut() {
+    String topic = KAFKA.topics().create("committed", 1);
+    Map<String, Object> settings =
+        Map.of(
+            ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, KAFKA.broker().servers(),
+            ProducerConfig.TRANSACTIONAL_ID_CONFIG, SharedBroker.name("transactions"));
+    try (KafkaProducer<String, String> producer =
+        new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+      producer.initTransactions();
+      for (String value : List.of("a-committed", "b-aborted", "c-committed")) {
+        producer.beginTransaction();
+        KafkaTopics.get(producer.send(new ProducerRecord<>(topic, "k", value)));
+        if (value.endsWith("aborted")) {
+          producer.abortTransaction();
+        } else {
+          producer.commitTransaction();
+        }
+      }
+    }
+    run.readUntil(
+        2,
+        pipeline ->
+            pipeline.apply(
+                KafkaRun.texts(KAFKA.broker())
+                    .withTopic(topic)
+                    .withReadCommitted()
+                    .withoutMetadata()));
+    assertThat(read(), is(List.of("k=a-committed", "k=c-committed")));
+  }
+
+  /** The settings a consumer is made with, as the interceptor below was given them. */
+  @Test
+  void handsSettingsToTheConsumer() {
+    String topic = KAFKA.topics().create("settings", 1);
+    KAFKA.topics().sendNumbers(topic, 1, 0, 10);
+    run.readUntil(
+        10,
+        pipeline ->
+            pipeline.apply(
+                KafkaRun.texts(KAFKA.broker())
+                    .withTopic(topic)
+                    .withConsumerConfigUpdates(
+                        Map.of(
+                            "interceptor.classes",
+                            SettingsInterceptor.class.getName(),
+                            "max.poll.records",
+                            3,
+                            SettingsInterceptor.OWN,
+                            topic))
+                    .withoutMetadata()));
+    assertThat(SettingsInterceptor.seen(topic), hasItem(startsWith("3 earliest")));
+    assertThat(read(), is(pairs(0, 10)));
+  }
+
+  /** A read of so many records is bounded, and so a batch. */
+  @Test
+  void readsSomeRecordsAsABatch() {
+    String topic = KAFKA.topics().create("bounded", 2);
+    KAFKA.topics().sendNumbers(topic, 2, 0, 100);
+    Pipeline pipeline = Pipeline.create(SPARK.options("--streaming=false"));
+    pipeline
+        .apply(
+            KafkaRun.texts(KAFKA.broker()).withTopic(topic).withMaxNumRecords(100).withoutMetadata())
+        .apply(run.recorder().as(KafkaRun.READ));
+    SparkStructuredStreamingPipelineResult result =
+        (SparkStructuredStreamingPipelineResult) pipeline.run();
+    assertThat(result.waitUntilFinish(), is(State.DONE));
+    assertThat(read(), is(pairs(0, 100)));
+  }
+
+  @Test
+  void aTopicThatIsNotThereFailsThePipeline() {
+    Throwable failure =
+        run.harness(
+                pipeline ->
+                    pipeline.apply(
+                        KafkaRun.texts(KAFKA.broker()).withTopic("absent").withoutMetadata()),
+                "--maxRestarts=0")
+            .runToFailure();
+    assertThat(failure.getMessage(), containsString("make sure that provided topics exist"));
+  }
+
+  private static List<String> pairs(int first, int last) {
+    return IntStream.range(first, last).mapToObj(KafkaReadTest::pair).sorted().toList();
+  }
+
+  private static String pair(int number) {
+    return "k" + number % 10 + "=" + number;
   }
 }

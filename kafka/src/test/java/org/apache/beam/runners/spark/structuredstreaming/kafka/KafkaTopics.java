@@ -163,7 +163,7 @@ public final class KafkaTopics implements AutoCloseable {
     return text.getBytes(UTF_8);
   }
 
-  private static <T> T get(Future<T> future) {
+  static <T> T get(Future<T> future) {
     try {
       return future.get();
     } catch (ExecutionException e) {

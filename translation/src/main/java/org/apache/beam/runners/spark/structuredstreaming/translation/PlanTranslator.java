@@ -79,7 +79,8 @@ public final class PlanTranslator extends Pipeline.PipelineVisitor.Defaults {
             GlobalCombineOverride.OVERRIDE,
             SingletonViewOverride.OVERRIDE,
             CombinedViewOverride.OVERRIDE,
-            ViewOverride.OVERRIDE));
+            ViewOverride.OVERRIDE,
+            KafkaReads.OVERRIDE));
     SplittableParDo.convertReadBasedSplittableDoFnsToPrimitiveReads(pipeline);
     // Behind the reads: their own expansions are splittable DoFns.
     pipeline.replaceAll(
