@@ -20,15 +20,12 @@ package org.apache.beam.runners.spark.structuredstreaming.operations;
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.is;
-import static org.hamcrest.Matchers.lessThan;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
+import org.apache.beam.runners.spark.structuredstreaming.operations.StuckCode.Kind;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.coders.VarLongCoder;
@@ -54,34 +51,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * that code is still there. When the code returns at last, what it did is of no account.
  */
 class StuckCodeTest {
-  private static final AtomicReference<Gate> GATE = new AtomicReference<>();
-  private static final long PATIENCE_SECONDS = Runs.PATIENCE.toSeconds();
-  private static final long PROMPT_SECONDS = 20;
-
   @TempDir Path directory;
-
-  /** What code does that is stuck, and interrupted. */
-  enum Kind {
-    WAITS {
-      @Override
-      void getStuck(Gate gate) throws InterruptedException {
-        gate.open.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
-      }
-    },
-    IS_BUSY {
-      @Override
-      void getStuck(Gate gate) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (gate.open.getCount() > 0 && System.nanoTime() < end) {
-          // Worse than not to look: nobody behind it sees the interruption either.
-          Thread.interrupted();
-          Thread.onSpinWait();
-        }
-      }
-    };
-
-    abstract void getStuck(Gate gate) throws InterruptedException;
-  }
 
   /** Which step is stuck, that of a source's level or one with state, and in which call. */
   enum Place {
@@ -89,20 +59,6 @@ class StuckCodeTest {
     SOURCE_BUNDLE,
     KEYED,
     KEYED_BUNDLE
-  }
-
-  /** Where the first element of a test gets stuck, once. */
-  private static final class Gate {
-    private final CountDownLatch reached = new CountDownLatch(1);
-    private final CountDownLatch open = new CountDownLatch(1);
-    private final CountDownLatch tornDown = new CountDownLatch(1);
-
-    /** Whether nobody has been here before. */
-    synchronized boolean isFirst() {
-      boolean first = reached.getCount() > 0;
-      reached.countDown();
-      return first;
-    }
   }
 
   /** Gets stuck if a test's place is one of its two. */
@@ -125,9 +81,9 @@ class StuckCodeTest {
     }
 
     private void pass() throws InterruptedException {
-      if (GATE.get().isFirst()) {
+      if (StuckCode.isFirst()) {
         stuck = true;
-        kind.getStuck(GATE.get());
+        StuckCode.getStuck(kind);
       }
     }
 
@@ -141,7 +97,7 @@ class StuckCodeTest {
     @Teardown
     public void tearDown() {
       if (stuck) {
-        GATE.get().tornDown.countDown();
+        StuckCode.left();
       }
     }
   }
@@ -187,13 +143,13 @@ class StuckCodeTest {
   }
 
   @BeforeEach
-  void close() {
-    GATE.set(new Gate());
+  void arm() {
+    StuckCode.arm();
   }
 
   @AfterEach
   void open() {
-    GATE.get().open.countDown();
+    StuckCode.open();
   }
 
   private static void build(PCollection<Long> numbers, Kind kind, Place place, Collected<Long> sums) {
@@ -202,21 +158,6 @@ class StuckCodeTest {
         .apply(WithKeys.of("k"))
         .apply("Sum", ParDo.of(new SumFn(kind, place)))
         .apply("Collect", ParDo.of(sums));
-  }
-
-  private static void cancelStuck(SparkStructuredStreamingPipelineResult result) throws Exception {
-    GATE.get().reached.await();
-    long start = System.nanoTime();
-    assertThat(result.cancel(), is(State.CANCELLED));
-    assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start), lessThan(PROMPT_SECONDS));
-  }
-
-  private static void letGo() throws InterruptedException {
-    GATE.get().open.countDown();
-    assertThat(
-        "the end of the task that was stuck",
-        GATE.get().tornDown.await(PATIENCE_SECONDS, TimeUnit.SECONDS),
-        is(true));
   }
 
   private SparkStructuredStreamingPipelineResult startStream(
@@ -238,12 +179,12 @@ class StuckCodeTest {
   @MethodSource("cases")
   void aStreamIsCancelledAndGoesOnFromItsCheckpoint(Kind kind, Place place) throws Exception {
     Feed feed = Feed.of(1);
-    cancelStuck(startStream(feed, kind, place, new Collected<>()));
+    StuckCode.cancel(startStream(feed, kind, place, new Collected<>()));
     feed.add(2);
     Collected<Long> again = new Collected<>();
     SparkStructuredStreamingPipelineResult second = startStream(feed, kind, place, again);
     Runs.await("the epoch to be run again", () -> second.progress().epoch() == 0);
-    letGo();
+    StuckCode.letGo();
     second.cancel();
     assertThat(again.list(), is(List.<Object>of(1L, 3L)));
     feed.add(4).end();
@@ -264,12 +205,12 @@ class StuckCodeTest {
   @ParameterizedTest
   @MethodSource("cases")
   void aBatchIsCancelledAndRunsAgain(Kind kind, Place place) throws Exception {
-    cancelStuck(startBatch(kind, place, new Collected<>()));
+    StuckCode.cancel(startBatch(kind, place, new Collected<>()));
     Collected<Long> again = new Collected<>();
     SparkStructuredStreamingPipelineResult second = startBatch(kind, place, again);
     assertThat(second.waitUntilFinish(), is(State.DONE));
     assertThat(again.list(), hasSize(2));
     assertThat(Runs.counter(second, "collected").getCommitted(), is(2L));
-    letGo();
+    StuckCode.letGo();
   }
 }

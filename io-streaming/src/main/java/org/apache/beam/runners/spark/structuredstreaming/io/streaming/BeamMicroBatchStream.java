@@ -26,6 +26,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.metrics.MetricsContainer;
 import org.apache.beam.sdk.metrics.MetricsEnvironment;
@@ -204,7 +206,35 @@ public final class BeamMicroBatchStream
     return splits;
   }
 
+  /**
+   * Calls the source in a thread of its own: one that does not heed its interruption is left behind when
+   * the query is to end, and what it gives then comes to nothing.
+   */
   private List<byte[]> split() {
+    FutureTask<List<byte[]>> splitting = new FutureTask<>(this::splitSource);
+    Thread thread = new Thread(splitting, "beam-split-" + registration.fullName());
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      return splitting.get();
+    } catch (InterruptedException e) {
+      splitting.cancel(true);
+      // How Spark recognizes that the query is being stopped.
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted =
+          new InterruptedIOException("Splitting " + registration.fullName() + " was interrupted.");
+      interrupted.initCause(e);
+      throw new UncheckedIOException(interrupted);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      // The call declares no checked exception.
+      throw (RuntimeException) e.getCause();
+    }
+  }
+
+  private List<byte[]> splitSource() {
     List<? extends UnboundedSource<?, ?>> parts;
     MetricsEnvironmentState metrics =
         MetricsEnvironment.getMetricsEnvironmentStateForCurrentThread();
@@ -214,13 +244,6 @@ public final class BeamMicroBatchStream
           registration
               .source()
               .split(registration.desiredSplits(), registration.options().get());
-    } catch (InterruptedException e) {
-      // How Spark recognizes that the query is being stopped.
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted =
-          new InterruptedIOException("Splitting " + registration.fullName() + " was interrupted.");
-      interrupted.initCause(e);
-      throw new UncheckedIOException(interrupted);
     } catch (Exception | LinkageError | StackOverflowError e) {
       throw new UncheckedIOException(
           new SourceReadException(

@@ -20,6 +20,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.engine.batch.BatchLevelRdd;
@@ -50,7 +52,7 @@ import scala.reflect.ClassTag$;
  *
  * <ul>
  *   <li>DONE: the job has ended;
- *   <li>CANCELLED: {@link #stop} was called before that;
+ *   <li>CANCELLED: {@link #stop} was called before that, when the sources were split or the job ran;
  *   <li>FAILED: the job has failed, which it does when a task has failed as often as Spark is set to
  *       try one.
  * </ul>
@@ -64,6 +66,7 @@ public final class BatchPipeline extends RunningPipeline {
 
   private final Plan plan;
   private final UUID runId = UUID.randomUUID();
+  private final FutureTask<Division> dividing = new FutureTask<>(this::divide);
   private volatile boolean stopped;
 
   private BatchPipeline(
@@ -102,6 +105,7 @@ public final class BatchPipeline extends RunningPipeline {
   @Override
   public void stop() {
     stopped = true;
+    dividing.cancel(true);
     if (!session().sparkContext().isStopped()) {
       session().sparkContext().cancelJobGroup(runId.toString());
     }
@@ -135,12 +139,10 @@ public final class BatchPipeline extends RunningPipeline {
   @Override
   void cleanUp() {}
 
-  private void runJob() {
-    SparkContext context = session().sparkContext();
-    int cores = context.defaultParallelism();
-    BatchSources sources = BatchSources.of(plan, options(), metrics(), cores);
-    int parallelism = sources.partitions();
-    List<LevelPartitions> partitions = partitions(sources, parallelism);
+  private void runJob() throws InterruptedException {
+    Division division = awaitDivision();
+    List<LevelPartitions> partitions = division.levels();
+    int parallelism = division.parallelism();
     LOG.info(
         "Pipeline {} runs as batch with {} levels, {} splits of {} sources of about {} bytes, and {}"
             + " partitions",
@@ -148,7 +150,7 @@ public final class BatchPipeline extends RunningPipeline {
         plan.levels().size(),
         partitions.stream().mapToInt(ofLevel -> ofLevel.splits().size()).sum(),
         plan.sources().size(),
-        sources.totalBytes(),
+        division.totalBytes(),
         parallelism);
     for (int restarts = 0; !runOnce(partitions, parallelism); restarts++) {
       String found =
@@ -210,16 +212,41 @@ public final class BatchPipeline extends RunningPipeline {
   /** What a level is divided into: the partitions of its keyed steps, and the splits of its sources. */
   private record LevelPartitions(int keyed, List<ReadPartition> splits) {}
 
-  private List<LevelPartitions> partitions(BatchSources sources, int parallelism) {
-    List<LevelPartitions> partitions = new ArrayList<>();
+  /** What the pipeline is divided into. */
+  private record Division(int parallelism, long totalBytes, List<LevelPartitions> levels) {}
+
+  /**
+   * Lets the sources be split in a thread of their own: one that does not heed its interruption is left
+   * behind when the pipeline is stopped.
+   */
+  private Division awaitDivision() throws InterruptedException {
+    Thread thread = new Thread(dividing, "beam-split-" + name());
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      return dividing.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      // The call declares no checked exception.
+      throw (RuntimeException) e.getCause();
+    }
+  }
+
+  private Division divide() {
+    int cores = session().sparkContext().defaultParallelism();
+    BatchSources sources = BatchSources.of(plan, options(), metrics(), cores);
+    int parallelism = sources.partitions();
+    List<LevelPartitions> levels = new ArrayList<>();
     for (Level level : plan.levels()) {
       boolean hasKeyed =
           level.roots().stream()
               .anyMatch(root -> root instanceof KeyedStep && !(root instanceof ViewStep));
       int keyed = hasKeyed ? parallelism : 0;
-      partitions.add(new LevelPartitions(keyed, sources.split(level, keyed)));
+      levels.add(new LevelPartitions(keyed, sources.split(level, keyed)));
     }
-    return partitions;
+    return new Division(parallelism, sources.totalBytes(), levels);
   }
 
   private void runLevels(List<LevelPartitions> partitions, BatchTasks tasks) {
