@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming;
 
 import java.util.regex.Pattern;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.TaskCounts;
 
 /** Checks the values of options that Beam's own validation knows nothing of. */
 final class OptionsValidator {
@@ -26,9 +27,6 @@ final class OptionsValidator {
       Pattern.compile(
           "local|local\\[\\s*([0-9]+|\\*)\\s*(,\\s*[0-9]+\\s*)?]"
               + "|local-cluster\\[(\\s*[0-9]+\\s*,){2}\\s*[0-9]+\\s*]|yarn|[a-z][a-z0-9+.-]*://.+");
-
-  /** As many as a task of a level sends its watermark to, and every epoch has a task for each. */
-  private static final int MAX_PARTITIONS = 10_000;
 
   private OptionsValidator() {}
 
@@ -42,8 +40,8 @@ final class OptionsValidator {
     atLeast("cancelTimeoutMillis", options.getCancelTimeoutMillis(), 0);
     atLeast("readerIdleTimeoutMillis", options.getReaderIdleTimeoutMillis(), 1);
     atLeast("recordIdRetentionMillis", options.getRecordIdRetentionMillis(), 1);
-    between("parallelism", options.getParallelism(), 0, MAX_PARTITIONS);
-    between("sourceSplits", options.getSourceSplits(), 0, MAX_PARTITIONS);
+    between("parallelism", options.getParallelism(), 0, TaskCounts.MOST_PARTITIONS);
+    between("sourceSplits", options.getSourceSplits(), 0, TaskCounts.MOST_PARTITIONS);
     atLeast("sideInputMemoryBytes", options.getSideInputMemoryBytes(), 0);
     atLeast("bundleSizeBytes", options.getBundleSizeBytes(), 1);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);

@@ -56,9 +56,6 @@ final class BatchSources {
   /** Fewer than splits: every task of a level writes to every partition of the next. */
   private static final int MOST_PARTITIONS_PER_CORE = 16;
 
-  /** As many as may be asked for. */
-  private static final int MOST_PARTITIONS = 10_000;
-
   private final SparkStructuredStreamingPipelineOptions options;
   private final PipelineMetrics metrics;
   private final int cores;
@@ -92,7 +89,7 @@ final class BatchSources {
     int set = options.getParallelism();
     return set > 0
         ? set
-        : Math.min(MOST_PARTITIONS, bundles(totalBytes(), MOST_PARTITIONS_PER_CORE));
+        : Math.min(TaskCounts.MOST_PARTITIONS, bundles(totalBytes(), MOST_PARTITIONS_PER_CORE));
   }
 
   /** The estimated size of all sources together. */

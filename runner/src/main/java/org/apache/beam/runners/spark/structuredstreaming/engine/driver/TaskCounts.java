@@ -21,7 +21,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Says when an epoch would have far more tasks than there are cores to run them. */
-final class TaskCounts {
+public final class TaskCounts {
+  /**
+   * Most partitions of keyed work, and most splits that a source is asked for. A task of a level sends its
+   * watermark to each, and every epoch has a task for each.
+   */
+  public static final int MOST_PARTITIONS = 10_000;
+
   private static final int MOST_PER_CORE = 64;
 
   private TaskCounts() {}
