@@ -55,7 +55,11 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
     this.valueCoder = coder.getValueCoder();
   }
 
-  /** A multimap of all pairs. */
+  /**
+   * A multimap of all pairs.
+   *
+   * @param coder its keys' structural values tell keys apart where the multimap is in memory
+   */
   static DiskMultimap of(KvCoder<Object, Object> coder, Iterable<KV<Object, Object>> pairs) {
     DiskMultimap multimap = new DiskMultimap(coder);
     try {
@@ -89,12 +93,11 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
     byte[] keyBytes;
     try {
       keyBytes = encode(keyCoder, key);
-    } catch (ClassCastException | IllegalArgumentException | IllegalStateException e) {
-      // A map may be asked for an object of any class or schema, and has none but its keys'.
+    } catch (RuntimeException e) {
+      // The same map in memory asks for this alone. It throws what that throws; where it does not, as of
+      // an object of another class or of a list that holds null, there is nothing of such a key.
+      keyCoder.structuralValue(key);
       return Collections.emptyList();
-    } catch (UncheckedIOException e) {
-      // What the same map throws if it is in memory.
-      throw new IllegalArgumentException("Unable to encode element '" + key + "'", e.getCause());
     }
     return numbered(count(keyBytes), number -> value(keyBytes, number));
   }

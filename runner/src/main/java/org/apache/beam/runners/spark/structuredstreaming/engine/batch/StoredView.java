@@ -23,19 +23,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ViewSender;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.PaneElements;
+import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewChunk;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewMaterializer;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.Block;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.Coder.NonDeterministicException;
-import org.apache.beam.sdk.coders.KvCoder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.values.KV;
 import org.slf4j.Logger;
@@ -108,29 +106,24 @@ final class StoredView implements Closeable {
   }
 
   private void readChunk() throws IOException {
-    ByteInput bytes = record.bytes();
-    int flags = bytes.readByte();
-    BoundedWindow window = record.readWindow(windowCoder).window();
-    long index = bytes.readVarLong();
-    PaneId id = new PaneId(bytes.readLong(), bytes.readLong());
-    int count = bytes.readVarInt();
-    int length = bytes.readLength();
-    if ((flags & ViewSender.FIRST) != 0) {
-      Pane known = panes.get(window);
-      incoming = known != null && index < known.index ? null : new Pane(index, id);
+    ViewChunk chunk = ViewChunk.read(record, windowCoder);
+    if (chunk.isFirst()) {
+      Pane known = panes.get(chunk.window());
+      boolean stale = known != null && chunk.paneIndex() < known.index;
+      incoming = stale ? null : new Pane(chunk.paneIndex(), chunk.pane());
     }
     if (incoming == null) {
-      bytes.seek(bytes.position() + length);
+      chunk.skipElements(record);
       return;
     }
-    incoming.chunks.add(chunk(bytes.readBytes(length), count));
-    incoming.bytes += length;
-    if ((flags & ViewSender.LAST) != 0) {
-      panes.put(window, incoming);
+    incoming.chunks.add(stored(chunk.elements(record), chunk.count()));
+    incoming.bytes += chunk.length();
+    if (chunk.isLast()) {
+      panes.put(chunk.window(), incoming);
     }
   }
 
-  private Iterable<Object> chunk(byte[] bytes, int count) throws IOException {
+  private Iterable<Object> stored(byte[] bytes, int count) throws IOException {
     if (bytesInMemory + bytes.length <= memoryBytes) {
       bytesInMemory += bytes.length;
       return PaneElements.chunk(materializer.elementCoder(), bytes, 0, count);
@@ -164,7 +157,7 @@ final class StoredView implements Closeable {
 
   private boolean keysAreKnownByTheirBytes() {
     try {
-      pairCoder().getKeyCoder().verifyDeterministic();
+      materializer.pairCoder().getKeyCoder().verifyDeterministic();
       return true;
     } catch (NonDeterministicException e) {
       LOG.warn(
@@ -180,14 +173,10 @@ final class StoredView implements Closeable {
   private synchronized DiskMultimap multimap(Pane pane, Iterable<Object> elements) {
     if (pane.multimap == null) {
       pane.multimap =
-          DiskMultimap.of(pairCoder(), (Iterable<KV<Object, Object>>) (Iterable<?>) elements);
+          DiskMultimap.of(
+              materializer.pairCoder(), (Iterable<KV<Object, Object>>) (Iterable<?>) elements);
     }
     return pane.multimap;
-  }
-
-  @SuppressWarnings("unchecked") // elements are untyped between steps
-  private KvCoder<Object, Object> pairCoder() {
-    return (KvCoder<Object, Object>) (Coder<?>) materializer.elementCoder();
   }
 
   private synchronized Materialized empty() {

@@ -53,6 +53,16 @@ public final class ViewMaterializer {
     return !iterable;
   }
 
+  /**
+   * Coder of a pane's elements where these are pairs of a multimap: the structural values of its key coder
+   * are what keys are compared by.
+   */
+  @SuppressWarnings("unchecked") // elements are untyped between steps
+  public KvCoder<Object, Object> pairCoder() {
+    KvCoder<Object, Object> coder = (KvCoder<Object, Object>) (Coder<?>) elementCoder;
+    return KvCoder.of(RowKeyCoder.of(coder.getKeyCoder()), coder.getValueCoder());
+  }
+
   /** The view in a window, of a multimap that stays as long as the view is read. */
   @SuppressWarnings("unchecked") // elements are untyped between steps
   public Materialized of(MultimapView<Object, Object> multimap) {
@@ -70,9 +80,8 @@ public final class ViewMaterializer {
       IterableView<Object> view = () -> elements;
       return new Materialized(((ViewFn<IterableView<Object>, Object>) viewFn).apply(view));
     }
-    Coder<Object> keyCoder = ((KvCoder<Object, Object>) (Coder<?>) elementCoder).getKeyCoder();
     Iterable<KV<Object, Object>> pairs = (Iterable<KV<Object, Object>>) (Iterable<?>) elements;
     return of(
-        InMemoryMultimapSideInputView.<Object, Object>fromIterable(RowKeyCoder.of(keyCoder), pairs));
+        InMemoryMultimapSideInputView.<Object, Object>fromIterable(pairCoder().getKeyCoder(), pairs));
   }
 }

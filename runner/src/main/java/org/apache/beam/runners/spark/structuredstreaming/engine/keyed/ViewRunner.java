@@ -26,7 +26,6 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
-import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ViewSender;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewWindow.Pane;
@@ -153,32 +152,29 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
 
   @Override
   public void receive(RecordInput record) throws IOException {
-    ByteInput bytes = record.bytes();
-    int flags = bytes.readByte();
-    BoundedWindow window = record.readWindow(windowCoder).window();
-    long index = bytes.readVarLong();
-    PaneId id = new PaneId(bytes.readLong(), bytes.readLong());
-    int count = bytes.readVarInt();
-    int length = bytes.readLength();
-    statistics().addRowsIn(count);
-    ViewWindow known = window(window);
-    if ((flags & ViewSender.FIRST) != 0) {
-      boolean stale = known.pane() != null && index < known.pane().index();
-      incoming = stale || isCollected(window) ? null : new Pane(index, id, 0, 0);
+    ViewChunk chunk = ViewChunk.read(record, windowCoder);
+    statistics().addRowsIn(chunk.count());
+    ViewWindow known = window(chunk.window());
+    if (chunk.isFirst()) {
+      boolean stale = known.pane() != null && chunk.paneIndex() < known.pane().index();
+      incoming =
+          stale || isCollected(chunk.window())
+              ? null
+              : new Pane(chunk.paneIndex(), chunk.pane(), 0, 0);
     }
-    if (incoming != null) {
-      byte[] chunk =
-          new ByteWriter(length + 5)
-              .varint(count)
-              .bytes(bytes.readBytes(length))
-              .toByteArray();
-      rows.insert(chunksPrefix(id), chunkSuffix(incoming.chunks()), chunk);
-      incoming = incoming.withChunk(length);
-      if ((flags & ViewSender.LAST) != 0) {
-        replace(known, incoming);
-      }
-    } else {
-      bytes.seek(bytes.position() + length);
+    if (incoming == null) {
+      chunk.skipElements(record);
+      return;
+    }
+    byte[] row =
+        new ByteWriter(chunk.length() + 5)
+            .varint(chunk.count())
+            .bytes(chunk.elements(record))
+            .toByteArray();
+    rows.insert(chunksPrefix(incoming.id()), chunkSuffix(incoming.chunks()), row);
+    incoming = incoming.withChunk(chunk.length());
+    if (chunk.isLast()) {
+      replace(known, incoming);
     }
   }
 
