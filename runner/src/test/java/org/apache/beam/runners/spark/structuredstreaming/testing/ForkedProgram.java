@@ -22,7 +22,6 @@ import static org.hamcrest.Matchers.is;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,17 +58,14 @@ public final class ForkedProgram {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xmx" + heap);
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(argument -> argument.startsWith("--add-opens"))
-        .forEach(command::add);
+    command.addAll(LocalCluster.moduleOptions());
     command.add("-Dspark.ui.enabled=false");
     command.add("-Dspark.driver.bindAddress=127.0.0.1");
     command.add("-Dspark.driver.host=localhost");
     // A JVM that has used its heap up is not to go on for long with what is left of it.
     command.add("-XX:+ExitOnOutOfMemoryError");
     command.add("-cp");
-    command.add(
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    command.add(LocalCluster.classPath());
     command.add(program.getName());
     command.addAll(arguments);
     return new Running(

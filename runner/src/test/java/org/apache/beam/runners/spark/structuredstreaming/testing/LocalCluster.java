@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,6 +50,11 @@ public final class LocalCluster {
 
   /** A session with this many executors, of one core and 1 GB each. */
   public static TestSpark of(int executors) {
+    return onExecutors("local-cluster[" + executors + ",1,1024]");
+  }
+
+  /** A session on a master whose executors are processes on this machine, of 1 GB each. */
+  static TestSpark onExecutors(String master) {
     String home = System.getenv(SPARK_HOME);
     if (home == null) {
       throw new IllegalStateException(
@@ -60,16 +66,25 @@ public final class LocalCluster {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    // Surefire's own property has the class path when java.class.path is but its launcher.
-    String classPath =
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return TestSpark.on("local-cluster[" + executors + ",1,1024]")
+    return TestSpark.on(master)
         .with("spark.executor.memory", "1g")
-        .with("spark.executor.extraClassPath", classPath)
+        .with("spark.executor.extraClassPath", classPath())
         .with("spark.executorEnv.SPARK_SCALA_VERSION", "2.12")
         // An executor killed by a test is no fault of the node: Spark is to replace it for ever.
         .with("spark.deploy.maxExecutorRetries", "-1")
         .with("spark.task.maxFailures", "4");
+  }
+
+  /** The class path of the tests: Surefire's own property has it when its launcher hides it. */
+  static String classPath() {
+    return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+  }
+
+  /** The modules that this JVM was started with opened, for one that is to be like it. */
+  static List<String> moduleOptions() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith("--add-opens"))
+        .toList();
   }
 
   /**

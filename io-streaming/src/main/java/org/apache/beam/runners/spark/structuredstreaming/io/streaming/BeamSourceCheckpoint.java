@@ -177,9 +177,8 @@ public final class BeamSourceCheckpoint {
   /**
    * Stores the record from which its epoch starts, over one that an earlier attempt left. An attempt
    * that another one has superseded is refused, so that a task which Spark has given up does not
-   * replace what counts, unless both write in the same moment. Of two attempts the later one counts:
-   * that holds for every repetition Spark orders, but not for speculative execution, under which a
-   * source that does not read the same records twice is not safe.
+   * replace what counts, unless both write in the same moment: that no two do, and that no copy of a
+   * speculative execution writes over the one that counts, is the caller's to see to.
    *
    * @throws IOException if a later attempt of the same application has written the record
    */

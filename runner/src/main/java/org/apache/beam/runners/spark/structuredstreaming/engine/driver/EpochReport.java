@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskReport;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
@@ -55,9 +57,15 @@ public final class EpochReport {
    * @param reports all that came in, those of failed attempts and of other epochs too
    */
   static EpochReport of(long epoch, List<TaskReport> reports) {
+    Set<Long> failed =
+        reports.stream()
+            .filter(report -> !report.succeeded())
+            .map(TaskReport::attempt)
+            .collect(Collectors.toSet());
     Map<Long, TaskReport> last = new TreeMap<>();
     for (TaskReport report : reports) {
-      if (report.epoch() == epoch && report.succeeded()) {
+      // One that failed when its output was written has said first that it succeeded.
+      if (report.epoch() == epoch && report.succeeded() && !failed.contains(report.attempt())) {
         long place = (long) report.level() << 32 | report.partition();
         last.merge(
             place, report, (a, b) -> Comparator.comparingLong(TaskReport::attempt).compare(a, b) > 0 ? a : b);

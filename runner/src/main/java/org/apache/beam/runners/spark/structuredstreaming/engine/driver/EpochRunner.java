@@ -55,6 +55,7 @@ final class EpochRunner {
   private final ReportAccumulator reports;
   private final PipelineClock clock;
   private final Drain drain;
+  private final CommitCoordinator commits;
   private final UsedAttempts usedAttempts = new UsedAttempts();
 
   EpochRunner(
@@ -63,13 +64,15 @@ final class EpochRunner {
       Broadcast<EngineSetup> setup,
       ReportAccumulator reports,
       PipelineClock clock,
-      Drain drain) {
+      Drain drain,
+      CommitCoordinator commits) {
     this.session = session;
     this.plan = plan;
     this.setup = setup;
     this.reports = reports;
     this.clock = clock;
     this.drain = drain;
+    this.commits = commits;
   }
 
   /**
@@ -91,6 +94,7 @@ final class EpochRunner {
     LevelShuffles shuffles =
         new LevelShuffles(
             session.sparkContext(), plan, setup.value().parallelism());
+    commits.epochBegins(epoch);
     CallSite ofQuery = session.sparkContext().getCallSite();
     try {
       for (int level = 0; level < plan.levels().size(); level++) {

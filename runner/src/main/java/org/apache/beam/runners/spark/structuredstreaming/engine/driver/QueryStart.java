@@ -65,6 +65,7 @@ final class QueryStart {
   private final CheckpointDirectory checkpoint;
   private final EpochControl control;
   private final Broadcast<EngineSetup> setup;
+  private final CommitCoordinator commits;
   private final ReportAccumulator reports = new ReportAccumulator();
   private final CompletableFuture<Throwable> terminated = new CompletableFuture<>();
   private UsedAttempts usedAttempts = new UsedAttempts();
@@ -80,6 +81,7 @@ final class QueryStart {
     this.checkpoint = checkpoint;
     this.control = control;
     this.setup = session.sparkContext().broadcast(engineSetup, SETUP);
+    this.commits = CommitCoordinator.start(session.sparkContext(), runKey);
   }
 
   /**
@@ -120,7 +122,8 @@ final class QueryStart {
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
     // Those of failed attempts too: they count as attempted.
     start.reports.register(session.sparkContext(), Option.empty(), true);
-    EpochRunner runner = new EpochRunner(session, plan, start.setup, start.reports, clock, drain);
+    EpochRunner runner =
+        new EpochRunner(session, plan, start.setup, start.reports, clock, drain, start.commits);
     start.usedAttempts = runner.usedAttempts();
     EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
     try {
@@ -193,11 +196,22 @@ final class QueryStart {
   }
 
   /**
+   * Waits until no task of this start writes anything durable, which none begins to any more. The query
+   * has ended.
+   *
+   * @return false if one still writes after {@code patienceMillis}
+   */
+  boolean awaitWriters(long patienceMillis) throws InterruptedException {
+    return commits.close(patienceMillis);
+  }
+
+  /**
    * Removes everything that this start put into driver and executors. The query has ended.
    *
    * @param committedEpoch the last epoch that is committed, -1 if there is none or it is not known
    */
   void cleanUp(long committedEpoch) {
+    commits.close();
     EngineSinkProvider.unregister(runKey);
     BeamSourceRegistry.unregister(runKey);
     ExecutorCleanup.run(

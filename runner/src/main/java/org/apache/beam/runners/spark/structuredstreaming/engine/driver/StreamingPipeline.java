@@ -49,6 +49,14 @@ import org.slf4j.LoggerFactory;
 public final class StreamingPipeline extends RunningPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(StreamingPipeline.class);
 
+  /** More than a write to a file system that works, or its failure, takes. */
+  private static final long WRITERS_PATIENCE_MILLIS = 120_000;
+
+  private static final String STILL_WRITING =
+      "It is not started again: a task that has not ended for " + WRITERS_PATIENCE_MILLIS
+          + " ms may still write to the checkpoint, over what another attempt would write. Its executor is"
+          + " stuck: end it, and start the pipeline again.";
+
   private final Plan plan;
   private final CheckpointDirectory checkpoint;
   private final boolean temporaryCheckpoint;
@@ -87,7 +95,6 @@ public final class StreamingPipeline extends RunningPipeline {
       Plan plan, SparkStructuredStreamingPipelineOptions options) {
     SparkSession session = SparkSessions.acquire(options);
     try {
-      refuseSpeculation(session);
       boolean temporary = options.getCheckpointDir() == null;
       String location =
           temporary ? temporaryDirectory(session, options) : options.getCheckpointDir();
@@ -108,18 +115,6 @@ public final class StreamingPipeline extends RunningPipeline {
     } catch (RuntimeException | Error e) {
       SparkSessions.release(session, options);
       throw e;
-    }
-  }
-
-  /**
-   * Two copies of a task that reads a split write two marks for one epoch, and nothing says which of
-   * them goes with the output that Spark uses.
-   */
-  private static void refuseSpeculation(SparkSession session) {
-    if (session.sparkContext().getConf().getBoolean("spark.speculation", false)) {
-      throw new IllegalArgumentException(
-          "spark.speculation is on in the Spark session: two copies of a task that reads a source"
-              + " could disagree on what was read. Turn it off for Beam pipelines.");
     }
   }
 
@@ -252,6 +247,11 @@ public final class StreamingPipeline extends RunningPipeline {
       }
       long failedEpoch = ending.committedEpoch() + 1;
       count.failed(current.control().firstEpochWithRows(), ending.committedEpoch());
+      if (!ending.hasNoWriters()) {
+        failed(Failures.noting(Failures.rootOf(ending.failure()), STILL_WRITING));
+        LOG.error("Pipeline {} has failed in epoch {}. {}", name(), failedEpoch, STILL_WRITING, failure());
+        return State.FAILED;
+      }
       if (!count.mayRestart() || isStopRequested() || isSparkStopped()) {
         failed(Failures.rootOf(ending.failure()));
         LOG.error("Pipeline {} has failed in epoch {}", name(), failedEpoch, failure());
@@ -289,8 +289,9 @@ public final class StreamingPipeline extends RunningPipeline {
    *
    * @param failure null if it ended as it should
    * @param committedEpoch the last committed epoch, -1 if there is none
+   * @param hasNoWriters whether no task of it can write to the checkpoint any more
    */
-  private record Ending(Throwable failure, long committedEpoch) {}
+  private record Ending(Throwable failure, long committedEpoch, boolean hasNoWriters) {}
 
   /** Waits for the current query's end, takes note of what it committed and removes what is left of it. */
   private Ending awaitQuery() throws InterruptedException {
@@ -299,13 +300,14 @@ public final class StreamingPipeline extends RunningPipeline {
     try {
       start.awaitEnding();
       start.end(options().getCancelTimeoutMillis());
+      boolean hasNoWriters = start.awaitWriters(WRITERS_PATIENCE_MILLIS);
       if (start.query().lastProgress() != null) {
         progressOfEarlierStart = start.query().lastProgress();
       }
       // The round for the next epoch, which would tell of the last one's commit, has not come.
       committedEpoch = checkpoint.lastCommittedEpoch(session());
       metrics().committedUpTo(committedEpoch);
-      return new Ending(start.terminated().join(), committedEpoch);
+      return new Ending(start.terminated().join(), committedEpoch, hasNoWriters);
     } finally {
       start.cleanUp(committedEpoch);
     }

@@ -128,6 +128,11 @@ public final class EngineRuntime {
     return callbacks;
   }
 
+  /** What the run is filed under, unique for every start of a query. */
+  String runKey() {
+    return setup.runKey();
+  }
+
   public Plan plan() {
     return plan;
   }

@@ -283,7 +283,7 @@ final class KeyedTask extends LevelTask {
         runner.countElements(output, graph().metrics());
       }
     }
-    endIfKilled();
+    awaitCommitPermit();
     if (state != null) {
       state.commit();
     }

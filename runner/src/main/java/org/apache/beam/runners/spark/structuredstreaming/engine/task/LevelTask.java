@@ -95,10 +95,21 @@ public abstract class LevelTask extends AbstractIterator<Tuple2<Object, Object>>
 
   /**
    * Fails if Spark has killed the task. User code need not heed that its thread is interrupted, and its
-   * query may be over when it returns: called before each piece of work and before anything durable.
+   * query may be over when it returns: called before each piece of work.
    */
   protected final void endIfKilled() {
     context.killTaskIfInterrupted();
+  }
+
+  /**
+   * Waits until the task may make its work durable, which one attempt at a time may; called behind the
+   * last work and before anything is written.
+   */
+  protected final void awaitCommitPermit() {
+    endIfKilled();
+    runtime
+        .shared(CommitCoordinatorRef.class, () -> CommitCoordinatorRef.of(runtime.runKey()))
+        .awaitPermit(address, context);
   }
 
   protected final LevelGraph graph() {

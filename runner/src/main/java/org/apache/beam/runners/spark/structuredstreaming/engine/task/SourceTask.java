@@ -116,7 +116,7 @@ final class SourceTask extends LevelTask {
       bind();
     }
     graph().finishBundles();
-    endIfKilled();
+    awaitCommitPermit();
     reading.complete();
     graph().setWatermark(collection, reading.watermarkMillis());
     graph().finishEpoch();
