@@ -41,19 +41,23 @@ final class StagedFiles {
 
   private StagedFiles() {}
 
-  /** Adds to the session's configuration what brings the files to its executors. */
+  /**
+   * Adds to the session's configuration what brings the files to its executors.
+   *
+   * @throws IllegalArgumentException if {@code filesToStage} names a file that is not there
+   */
   static void configure(
       SparkConf conf, String master, SparkStructuredStreamingPipelineOptions options) {
     if (master.startsWith(LOCAL_CLUSTER)) {
       List<String> paths =
-          existing(options).stream().map(file -> new File(file).getAbsolutePath()).toList();
+          files(options).stream().map(file -> new File(file).getAbsolutePath()).toList();
       if (!paths.isEmpty() && !conf.contains(EXECUTOR_CLASS_PATH)) {
         conf.set(EXECUTOR_CLASS_PATH, String.join(File.pathSeparator, paths));
       }
     } else if (!master.startsWith("local")) {
       List<String> staged =
           PipelineResources.prepareFilesForStaging(
-              existing(options), System.getProperty("java.io.tmpdir"));
+              files(options), System.getProperty("java.io.tmpdir"));
       if (!staged.isEmpty()) {
         String given = conf.get("spark.jars", "");
         String jars = String.join(",", staged);
@@ -62,13 +66,24 @@ final class StagedFiles {
     }
   }
 
-  private static List<String> existing(SparkStructuredStreamingPipelineOptions options) {
-    List<String> files = options.getFilesToStage();
-    if (files == null) {
-      files =
-          PipelineResources.detectClassPathResourcesToStage(
-              StagedFiles.class.getClassLoader(), options);
+  /** Of a class path some entries may not be there; of files that were named all must be. */
+  private static List<String> files(SparkStructuredStreamingPipelineOptions options) {
+    List<String> named = options.getFilesToStage();
+    if (named == null) {
+      return PipelineResources.detectClassPathResourcesToStage(
+              StagedFiles.class.getClassLoader(), options)
+          .stream()
+          .filter(file -> new File(file).exists())
+          .toList();
     }
-    return files.stream().filter(file -> new File(file).exists()).toList();
+    for (String file : named) {
+      if (!new File(file).exists()) {
+        throw new IllegalArgumentException(
+            "--filesToStage names " + file + ", and there is no file or directory "
+                + new File(file).getAbsolutePath()
+                + ": executors would lack its classes. Correct it, or leave it out.");
+      }
+    }
+    return named;
   }
 }

@@ -19,10 +19,12 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.allOf;
+import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.endsWith;
 import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
 import static org.hamcrest.Matchers.startsWith;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.File;
 import java.nio.file.Files;
@@ -79,7 +81,7 @@ class SparkSessionsTest {
     Files.writeString(directory.resolve("Some.class"), "content");
     SparkStructuredStreamingPipelineOptions options = options(REMOTE);
     options.setTempLocation("hdfs://nowhere/tmp");
-    options.setFilesToStage(List.of(directory.toString(), directory + "/missing.jar"));
+    options.setFilesToStage(List.of(directory.toString()));
     String jar = conf(options).get("spark.jars");
     assertThat(
         jar, allOf(startsWith(System.getProperty("java.io.tmpdir")), endsWith(".jar")));
@@ -97,7 +99,7 @@ class SparkSessionsTest {
 
     SparkStructuredStreamingPipelineOptions options = options(master);
     Path relative = Path.of("").toAbsolutePath().relativize(directory);
-    options.setFilesToStage(List.of(relative.toString(), "missing.jar"));
+    options.setFilesToStage(List.of(relative.toString()));
     String path = conf(options).get("spark.executor.extraClassPath");
     assertThat(Path.of(path).isAbsolute(), is(true));
     assertThat(Path.of(path).toRealPath(), is(directory.toRealPath()));
@@ -108,6 +110,17 @@ class SparkSessionsTest {
         SparkSessions.conf(given, options).get("spark.executor.extraClassPath"), is("/given"));
     options.setFilesToStage(List.of());
     assertThat(conf(options).contains("spark.executor.extraClassPath"), is(false));
+  }
+
+  @Test
+  void aNamedFileThatIsNotThereIsRefused() {
+    for (String master : List.of(REMOTE, "local-cluster[2,1,1024]")) {
+      SparkStructuredStreamingPipelineOptions options = options(master);
+      options.setFilesToStage(List.of(directory.toString(), directory + "/missing.jar"));
+      String message =
+          assertThrows(IllegalArgumentException.class, () -> conf(options)).getMessage();
+      assertThat(message, containsString("--filesToStage names " + directory + "/missing.jar"));
+    }
   }
 
   @Test
