@@ -18,10 +18,10 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.PartialAccumulators;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 
 /** Merges the partial accumulators of senders, one after the other, by key and window. */

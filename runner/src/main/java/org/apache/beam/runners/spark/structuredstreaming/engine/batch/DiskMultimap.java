@@ -24,8 +24,8 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.function.LongFunction;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.TemporaryStore;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.coders.KvCoder;
@@ -132,24 +132,15 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
 
   private synchronized long count(byte[] keyBytes) {
     byte[] count = store.get(COUNTS, keyBytes);
-    try {
-      return count == null ? 0 : input(count).readVarLong();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return count == null ? 0 : new ByteInput(count).readVarLong();
   }
 
   private static byte[] valuesOf(byte[] keyBytes) {
-    ByteOutput prefix = new ByteOutput(keyBytes.length + 1);
-    prefix.write(VALUES);
-    prefix.write(keyBytes, 0, keyBytes.length);
-    return prefix.toByteArray();
+    return new ByteOutput(keyBytes.length + 1).writeByte(VALUES).writeBytes(keyBytes).toByteArray();
   }
 
   private static byte[] number(long number) {
-    ByteOutput bytes = new ByteOutput(10);
-    bytes.writeVarLong(number);
-    return bytes.toByteArray();
+    return new ByteOutput().writeVarLong(number).toByteArray();
   }
 
   private static byte[] encode(Coder<Object> coder, Object value) {
@@ -164,16 +155,10 @@ final class DiskMultimap implements MultimapView<Object, Object>, Closeable {
 
   private static Object decode(Coder<Object> coder, byte[] bytes) {
     try {
-      return coder.decode(input(bytes));
+      return coder.decode(new ByteInput(bytes));
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot be decoded with " + coder, e);
     }
-  }
-
-  private static ByteInput input(byte[] bytes) {
-    ByteInput input = new ByteInput();
-    input.reset(bytes);
-    return input;
   }
 
   @Override

@@ -18,7 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.expressions.XXH64;

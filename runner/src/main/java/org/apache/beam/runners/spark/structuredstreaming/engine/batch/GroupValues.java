@@ -22,8 +22,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.coders.Coder;
 
 /**

@@ -18,9 +18,9 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.sdk.coders.Coder;
 

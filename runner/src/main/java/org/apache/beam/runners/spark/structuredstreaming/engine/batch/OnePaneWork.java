@@ -19,12 +19,12 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.batch;
 
 import java.io.IOException;
 import org.apache.beam.runners.core.LateDataUtils;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.TaskMetrics;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.Work;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput.WindowReference;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;

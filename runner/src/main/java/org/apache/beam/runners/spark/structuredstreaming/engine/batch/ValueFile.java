@@ -27,7 +27,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -17,7 +17,7 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.values.WindowedValue;
 
 /**

@@ -19,7 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
 import java.io.IOException;
 import java.util.Collection;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;

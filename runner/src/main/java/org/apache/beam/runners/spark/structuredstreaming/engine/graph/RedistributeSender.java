@@ -18,7 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
 import java.io.IOException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.values.KV;

@@ -19,7 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.graph;
 
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.PartitionBuffer;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ViewStep;
 import org.apache.beam.sdk.coders.Coder;

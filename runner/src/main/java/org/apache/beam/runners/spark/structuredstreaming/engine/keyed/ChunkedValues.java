@@ -17,12 +17,10 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
-import java.io.EOFException;
-import java.io.UncheckedIOException;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.sdk.coders.Coder;
 
@@ -93,13 +91,8 @@ final class ChunkedValues implements Iterable<Object> {
           "Chunk " + chunk + " of a group is gone. The values of a group can be iterated until the"
               + " bundle that received it ends: copy what is needed longer.");
     }
-    ByteInput input = new ByteInput();
-    input.reset(value);
-    try {
-      int count = input.readVarInt();
-      return new EncodedValues(coder, value, input.position(), input.available(), count).iterator();
-    } catch (EOFException e) {
-      throw new UncheckedIOException("Chunk " + chunk + " of a group is damaged", e);
-    }
+    ByteInput input = new ByteInput(value);
+    int count = input.readVarInt();
+    return new EncodedValues(coder, value, input.position(), input.available(), count).iterator();
   }
 }

@@ -18,8 +18,8 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 
 /** Panes of one accumulator, merged from the partial ones that the senders made. */

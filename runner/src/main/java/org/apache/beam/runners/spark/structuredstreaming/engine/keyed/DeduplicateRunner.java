@@ -21,11 +21,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.DeduplicateStep;
@@ -113,7 +112,7 @@ final class DeduplicateRunner extends KeyedStepRunner {
     rows.forEach(
         slotsPrefix,
         row -> {
-          long slot = new ByteReader(row.suffix()).int64();
+          long slot = new ByteInput(row.suffix()).readLong();
           if (!isRemembered(slot)) {
             forgotten.add(slot);
           }
@@ -143,8 +142,8 @@ final class DeduplicateRunner extends KeyedStepRunner {
       remember(id);
       return false;
     }
-    long slot = new ByteReader(seen).int64();
-    if (slot != new ByteReader(slotValue).int64()) {
+    long slot = new ByteInput(seen).readLong();
+    if (slot != new ByteInput(slotValue).readLong()) {
       rows.put(seenPrefix, id, slotValue);
       rows.remove(prefixOf(slot), id);
       remember(id);
@@ -176,10 +175,10 @@ final class DeduplicateRunner extends KeyedStepRunner {
   }
 
   private byte[] prefixOf(long slot) {
-    return rows.prefix(SLOT).int64(slot).toByteArray();
+    return rows.prefix(SLOT).writeLong(slot).toByteArray();
   }
 
   private static byte[] slotBytes(long slot) {
-    return new ByteWriter(Long.BYTES).int64(slot).toByteArray();
+    return new ByteOutput(Long.BYTES).writeLong(slot).toByteArray();
   }
 }

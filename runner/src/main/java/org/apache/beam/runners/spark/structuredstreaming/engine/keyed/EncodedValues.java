@@ -22,7 +22,7 @@ import java.io.UncheckedIOException;
 import java.util.AbstractCollection;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.sdk.coders.Coder;
 
 /** Values one behind the other in a range of bytes; every iteration decodes them anew. */

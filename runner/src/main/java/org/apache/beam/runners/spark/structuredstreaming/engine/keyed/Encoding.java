@@ -18,8 +18,8 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 

@@ -20,9 +20,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.GroupByKeyStep;
 import org.apache.beam.sdk.coders.Coder;
@@ -164,7 +163,7 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   }
 
   static byte[] chunkSuffix(int chunk) {
-    return new ByteWriter().varint(chunk).toByteArray();
+    return new ByteOutput().writeVarLong(chunk).toByteArray();
   }
 
   /** Stores the values as a chunk of their own, if there are any. */
@@ -196,6 +195,6 @@ final class GroupingPanes extends Panes<GroupingPanes.Entry> {
   }
 
   private byte[] chunksPrefix(WindowState<Entry> window, Entry entry) {
-    return rows.prefix(CHUNKS).part(window.encoded()).bytes(entry.key()).toByteArray();
+    return rows.prefix(CHUNKS).writeSized(window.encoded()).writeBytes(entry.key()).toByteArray();
   }
 }

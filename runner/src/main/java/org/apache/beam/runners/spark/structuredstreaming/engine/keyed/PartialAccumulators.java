@@ -19,9 +19,9 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
 import java.util.Arrays;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.translation.CombineStep;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.Combine.CombineFn;

@@ -19,11 +19,10 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ElementReceiver;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.StableInputStep;
 import org.apache.beam.sdk.values.WindowedValue;
@@ -59,7 +58,7 @@ final class StableInputRunner extends KeyedStepRunner {
   private final StepWatermarks watermarks;
   private final FullWindowedValueCoder<Object> elementCoder;
   private final ByteInput storedInput = new ByteInput();
-  private final ByteWriter chunk = new ByteWriter(1024);
+  private final ByteOutput chunk = new ByteOutput(1024);
   private final byte[] headPrefix;
   private final byte[] storedPrefix;
   private final byte[] receivedPrefix;
@@ -81,9 +80,9 @@ final class StableInputRunner extends KeyedStepRunner {
     this.watermarkBefore = watermarks.inputWatermark();
     this.headPrefix = rows.prefix(HEAD).toByteArray();
     byte[] head = rows.get(headPrefix, NO_SUFFIX);
-    ByteReader reader = head == null ? null : new ByteReader(head);
-    this.generation = reader == null ? 0 : reader.varint();
-    this.storedChunks = reader == null ? 0 : reader.varint();
+    ByteInput reader = head == null ? null : new ByteInput(head);
+    this.generation = reader == null ? 0 : reader.readVarLong();
+    this.storedChunks = reader == null ? 0 : reader.readVarLong();
     this.storedPrefix = prefixOf(generation);
     this.receivedPrefix = prefixOf(generation + 1);
   }
@@ -96,7 +95,7 @@ final class StableInputRunner extends KeyedStepRunner {
     // Decoded to find its end, and so that an element that cannot be decoded fails where it comes.
     elementCoder.decode(bytes);
     chunk.write(bytes.array(), from, bytes.position() - from);
-    if (chunk.length() >= CHUNK_BYTES) {
+    if (chunk.size() >= CHUNK_BYTES) {
       storeChunk();
     }
   }
@@ -125,13 +124,13 @@ final class StableInputRunner extends KeyedStepRunner {
 
   @Override
   public long finish() {
-    if (chunk.length() > 0) {
+    if (chunk.size() > 0) {
       storeChunk();
     }
     boolean received = receivedChunks > 0;
     if (received) {
       statistics().setPending();
-      byte[] head = new ByteWriter().varint(generation + 1).varint(receivedChunks).toByteArray();
+      byte[] head = new ByteOutput().writeVarLong(generation + 1).writeVarLong(receivedChunks).toByteArray();
       rows.put(headPrefix, NO_SUFFIX, head);
     } else if (storedChunks > 0) {
       rows.remove(headPrefix, NO_SUFFIX);
@@ -174,10 +173,10 @@ final class StableInputRunner extends KeyedStepRunner {
   }
 
   private byte[] prefixOf(long ofGeneration) {
-    return rows.prefix(CHUNK).int64(ofGeneration).toByteArray();
+    return rows.prefix(CHUNK).writeLong(ofGeneration).toByteArray();
   }
 
   private static byte[] suffixOf(long number) {
-    return new ByteWriter(Long.BYTES).int64(number).toByteArray();
+    return new ByteOutput(Long.BYTES).writeLong(number).toByteArray();
   }
 }

@@ -17,8 +17,8 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.RowKeys;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepClock;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
@@ -56,10 +56,10 @@ final class StepWatermarks implements StepClock {
       in = BoundedWindow.TIMESTAMP_MIN_VALUE.getMillis();
       out = in;
     } else {
-      ByteReader reader = new ByteReader(stored);
-      in = reader.int64();
-      out = reader.int64();
-      timesPutOff = reader.int8();
+      ByteInput reader = new ByteInput(stored);
+      in = reader.readLong();
+      out = reader.readLong();
+      timesPutOff = reader.readByte();
     }
   }
 
@@ -98,7 +98,7 @@ final class StepWatermarks implements StepClock {
   void flush() {
     if (changed) {
       byte[] row =
-          new ByteWriter().int64(in).int64(out).int8((byte) timesPutOff).toByteArray();
+          new ByteOutput().writeLong(in).writeLong(out).writeByte((byte) timesPutOff).toByteArray();
       rows.putUncounted(prefix, NO_SUFFIX, row);
       changed = false;
     }

@@ -18,9 +18,9 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ViewSender;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;

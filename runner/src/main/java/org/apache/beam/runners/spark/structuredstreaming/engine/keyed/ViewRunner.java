@@ -26,13 +26,12 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.metrics.MetricsContainerImpl;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.ViewWindow.Pane;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.RecordInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.HoldIndex;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
@@ -98,7 +97,7 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
     this.windowCoder = step.input().windowCoder();
     this.collectedPrefix = rows.prefix(COLLECTED).toByteArray();
     byte[] stored = rows.get(collectedPrefix, NO_SUFFIX);
-    this.collected = stored == null ? Long.MIN_VALUE : new ByteReader(stored).int64();
+    this.collected = stored == null ? Long.MIN_VALUE : new ByteInput(stored).readLong();
   }
 
   @Override
@@ -167,9 +166,9 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
       return;
     }
     byte[] row =
-        new ByteWriter(chunk.length() + 5)
-            .varint(chunk.count())
-            .bytes(chunk.elements(record))
+        new ByteOutput(chunk.length() + 5)
+            .writeVarLong(chunk.count())
+            .writeBytes(chunk.elements(record))
             .toByteArray();
     rows.insert(chunksPrefix(incoming.id()), chunkSuffix(incoming.chunks()), row);
     incoming = incoming.withChunk(chunk.length());
@@ -244,7 +243,7 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
       any = true;
     }
     if (any) {
-      rows.put(collectedPrefix, NO_SUFFIX, new ByteWriter().int64(collected).toByteArray());
+      rows.put(collectedPrefix, NO_SUFFIX, new ByteOutput().writeLong(collected).toByteArray());
     }
   }
 
@@ -257,14 +256,9 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
         throw new IllegalStateException(
             step.fullName() + ": chunk " + chunk + " of " + pane + " is missing in the state");
       }
-      ByteInput input = new ByteInput();
-      input.reset(row);
-      try {
-        int count = input.readVarInt();
-        chunks.add(PaneElements.chunk(materializer.elementCoder(), row, input.position(), count));
-      } catch (IOException e) {
-        throw failure("reading chunk " + chunk + " of " + pane, e);
-      }
+      ByteInput input = new ByteInput(row);
+      int count = input.readVarInt();
+      chunks.add(PaneElements.chunk(materializer.elementCoder(), row, input.position(), count));
     }
     return PaneElements.of(chunks, pane.bytes());
   }
@@ -282,14 +276,14 @@ final class ViewRunner extends KeyedStepRunner implements ReadableView {
   }
 
   private byte[] windowsPrefix(long end) {
-    return rows.prefix(WINDOWS).int64(end).toByteArray();
+    return rows.prefix(WINDOWS).writeLong(end).toByteArray();
   }
 
   private byte[] chunksPrefix(PaneId id) {
-    return rows.prefix(CHUNKS).int64(id.high()).int64(id.low()).toByteArray();
+    return rows.prefix(CHUNKS).writeLong(id.high()).writeLong(id.low()).toByteArray();
   }
 
   private static byte[] chunkSuffix(long chunk) {
-    return new ByteWriter().varint(chunk).toByteArray();
+    return new ByteOutput().writeVarLong(chunk).toByteArray();
   }
 }

@@ -17,10 +17,10 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.Materialized;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews.PaneId;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
 
 /** A window of a view: which pane it has, if any, and what is being received for it. */
 final class ViewWindow {
@@ -37,20 +37,20 @@ final class ViewWindow {
    */
   record Pane(long index, PaneId id, long chunks, long bytes) {
     byte[] encode() {
-      return new ByteWriter()
-          .varint(index)
-          .int64(id.high())
-          .int64(id.low())
-          .varint(chunks)
-          .varint(bytes)
+      return new ByteOutput()
+          .writeVarLong(index)
+          .writeLong(id.high())
+          .writeLong(id.low())
+          .writeVarLong(chunks)
+          .writeVarLong(bytes)
           .toByteArray();
     }
 
     static Pane decode(byte[] row) {
-      ByteReader reader = new ByteReader(row);
-      long index = reader.varint();
-      PaneId id = new PaneId(reader.int64(), reader.int64());
-      return new Pane(index, id, reader.varint(), reader.varint());
+      ByteInput reader = new ByteInput(row);
+      long index = reader.readVarLong();
+      PaneId id = new PaneId(reader.readLong(), reader.readLong());
+      return new Pane(index, id, reader.readVarLong(), reader.readVarLong());
     }
 
     Pane withChunk(int length) {

@@ -29,11 +29,9 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteReader;
-import org.apache.beam.runners.spark.structuredstreaming.engine.state.ByteWriter;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanCollection;
@@ -190,10 +188,10 @@ final class WaitingElements {
       writeChunks(window);
       if (window.changed) {
         byte[] value =
-            new ByteWriter()
-                .varint(window.firstRow)
-                .varint(window.nextRow)
-                .int64(window.hold)
+            new ByteOutput()
+                .writeVarLong(window.firstRow)
+                .writeVarLong(window.nextRow)
+                .writeLong(window.hold)
                 .toByteArray();
         rows.put(windowsPrefix, window.encoded, value);
         window.stored = true;
@@ -298,11 +296,11 @@ final class WaitingElements {
 
   private void restore(StateRow row) {
     try {
-      Waiting window = create(windowCoder.decode(new ByteReader(row.suffix())), row.suffix());
-      ByteReader reader = new ByteReader(row.value());
-      window.firstRow = reader.varint();
-      window.nextRow = reader.varint();
-      window.hold = reader.int64();
+      Waiting window = create(windowCoder.decode(new ByteInput(row.suffix())), row.suffix());
+      ByteInput reader = new ByteInput(row.value());
+      window.firstRow = reader.readVarLong();
+      window.nextRow = reader.readVarLong();
+      window.hold = reader.readLong();
       window.stored = true;
       waiting.put(window.window, window);
     } catch (IOException | RuntimeException e) {
@@ -312,10 +310,10 @@ final class WaitingElements {
   }
 
   private Waiting create(BoundedWindow window, byte[] encoded) {
-    return new Waiting(window, encoded, rows.prefix(ELEMENTS).bytes(encoded).toByteArray());
+    return new Waiting(window, encoded, rows.prefix(ELEMENTS).writeBytes(encoded).toByteArray());
   }
 
   private static byte[] chunkSuffix(long chunk) {
-    return new ByteWriter().varint(chunk).toByteArray();
+    return new ByteOutput().writeVarLong(chunk).toByteArray();
   }
 }

@@ -25,9 +25,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.beam.runners.core.LateDataUtils;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.StepFailedException;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRow;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StepRows;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
@@ -139,7 +139,7 @@ final class WindowStates<E extends PaneEntry> {
         LateDataUtils.garbageCollectionTime(
                 window, step.windowingStrategy().getAllowedLateness())
             .getMillis();
-    byte[] prefix = rows.prefix(panesKind).bytes(encoded).toByteArray();
+    byte[] prefix = rows.prefix(panesKind).writeBytes(encoded).toByteArray();
     return new WindowState<>(
         window, encoded, prefix, end, expiry, new KeyTable<>(entries), stored);
   }

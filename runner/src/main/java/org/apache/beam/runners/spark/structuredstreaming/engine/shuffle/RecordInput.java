@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.shuffle;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 

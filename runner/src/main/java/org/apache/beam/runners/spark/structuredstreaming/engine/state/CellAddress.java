@@ -18,6 +18,8 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
 import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.coders.Coder;
 
 /**
@@ -55,12 +57,12 @@ final class CellAddress {
     this.namespace = namespace;
     this.stateId = stateId;
     this.headPrefix = headPrefix;
-    this.headSuffix = new ByteWriter().part(stateId).toByteArray();
+    this.headSuffix = new ByteOutput().writeSized(stateId).toByteArray();
     this.memory = memory;
   }
 
   static byte[] headPrefix(StepRows rows, byte[] key, String namespace) {
-    return rows.prefix(RowKeys.STATE).part(key).part(namespace).toByteArray();
+    return rows.prefix(RowKeys.STATE).writeSized(key).writeSized(namespace).toByteArray();
   }
 
   StepRows rows() {
@@ -89,11 +91,11 @@ final class CellAddress {
 
   /** The prefix of a list's chunks; {@code subKey} is empty where the cell is the list. */
   private byte[] chunkPrefix(byte[] subKey) {
-    return collectionPrefix(RowKeys.CHUNK).bytes(subKey).toByteArray();
+    return collectionPrefix(RowKeys.CHUNK).writeBytes(subKey).toByteArray();
   }
 
-  private ByteWriter collectionPrefix(byte kind) {
-    return rows.prefix(kind).part(key).part(namespace).part(stateId);
+  private ByteOutput collectionPrefix(byte kind) {
+    return rows.prefix(kind).writeSized(key).writeSized(namespace).writeSized(stateId);
   }
 
   byte[] head() {
@@ -110,15 +112,15 @@ final class CellAddress {
   }
 
   <T> byte[] encode(Coder<T> coder, T value) {
-    ByteWriter scratch = encodeToScratch(coder, value);
+    ByteOutput scratch = encodeToScratch(coder, value);
     byte[] bytes = scratch.toByteArray();
     scratch.reset();
     return bytes;
   }
 
   /** The value's bytes, valid until the next call of this or {@link #encode} in the step. */
-  <T> ByteWriter encodeToScratch(Coder<T> coder, T value) {
-    ByteWriter scratch = memory.scratch().reset();
+  <T> ByteOutput encodeToScratch(Coder<T> coder, T value) {
+    ByteOutput scratch = memory.scratch().reset();
     try {
       coder.encode(value, scratch);
       return scratch;
@@ -129,10 +131,10 @@ final class CellAddress {
   }
 
   <T> T decode(Coder<T> coder, byte[] bytes) {
-    return decode(coder, new ByteReader(bytes));
+    return decode(coder, new ByteInput(bytes));
   }
 
-  <T> T decode(Coder<T> coder, ByteReader reader) {
+  <T> T decode(Coder<T> coder, ByteInput reader) {
     int length = reader.available();
     try {
       T value = coder.decode(reader);

@@ -17,17 +17,19 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
+
 /**
  * Memory that the cells of a step share: a buffer to encode into, and the sum of the encoded bytes
  * they hold back, by which {@link StepStateContext} bounds them. Cells count what they know without
  * encoding anew: the sum is an estimate.
  */
 final class CellMemory {
-  private final ByteWriter scratch = new ByteWriter(256);
+  private final ByteOutput scratch = new ByteOutput(256);
   private long heldBytes;
 
   /** Holds nothing between two uses. */
-  ByteWriter scratch() {
+  ByteOutput scratch() {
     return scratch;
   }
 

@@ -18,6 +18,8 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
 import java.util.Objects;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.state.ReadableState;
 import org.apache.beam.sdk.state.WatermarkHoldState;
 import org.apache.beam.sdk.transforms.windowing.TimestampCombiner;
@@ -75,7 +77,7 @@ final class HoldCell implements WatermarkHoldState, StateCell {
   public void flush() {
     if (changed) {
       address.setHead(
-          hold == null ? null : new ByteWriter(Long.BYTES).int64(hold.getMillis()).toByteArray());
+          hold == null ? null : new ByteOutput(Long.BYTES).writeLong(hold.getMillis()).toByteArray());
       changed = false;
     }
   }
@@ -95,7 +97,7 @@ final class HoldCell implements WatermarkHoldState, StateCell {
   private void load() {
     if (!loaded) {
       byte[] bytes = address.head();
-      hold = bytes == null ? null : Instant.ofEpochMilli(new ByteReader(bytes).int64());
+      hold = bytes == null ? null : Instant.ofEpochMilli(new ByteInput(bytes).readLong());
       loaded = true;
     }
   }

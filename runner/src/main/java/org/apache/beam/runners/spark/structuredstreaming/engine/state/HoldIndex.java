@@ -21,6 +21,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * The multiset of a step's watermark holds in one partition, durable: {@code (step, HOLD, bucket)
@@ -124,7 +126,7 @@ public final class HoldIndex {
     if (times == null) {
       NavigableSet<Long> found = new TreeSet<>();
       rows.forEach(
-          bucketPrefix(bucket), row -> found.add(new ByteReader(row.suffix()).orderedInt64()));
+          bucketPrefix(bucket), row -> found.add(new ByteInput(row.suffix()).readOrderedLong()));
       scanned.put(bucket, found);
       times = found;
     }
@@ -137,7 +139,7 @@ public final class HoldIndex {
 
   private long count(long time) {
     byte[] value = rows.get(bucketPrefix(TimeIndex.bucketOf(time)), timeSuffix(time));
-    return value == null ? 0 : new ByteReader(value).varint();
+    return value == null ? 0 : new ByteInput(value).readVarLong();
   }
 
   private void setCount(long time, long count, boolean isNew) {
@@ -146,17 +148,17 @@ public final class HoldIndex {
     if (count == 0) {
       rows.remove(prefix, suffix);
     } else if (isNew) {
-      rows.insert(prefix, suffix, new ByteWriter().varint(count).toByteArray());
+      rows.insert(prefix, suffix, new ByteOutput().writeVarLong(count).toByteArray());
     } else {
-      rows.put(prefix, suffix, new ByteWriter().varint(count).toByteArray());
+      rows.put(prefix, suffix, new ByteOutput().writeVarLong(count).toByteArray());
     }
   }
 
   private byte[] bucketPrefix(long bucket) {
-    return rows.prefix(kind).orderedInt64(bucket).toByteArray();
+    return rows.prefix(kind).writeOrderedLong(bucket).toByteArray();
   }
 
   private static byte[] timeSuffix(long time) {
-    return new ByteWriter(Long.BYTES).orderedInt64(time).toByteArray();
+    return new ByteOutput(Long.BYTES).writeOrderedLong(time).toByteArray();
   }
 }

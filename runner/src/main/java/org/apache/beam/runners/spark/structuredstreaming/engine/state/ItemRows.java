@@ -19,6 +19,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
 import java.util.Iterator;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * The rows of a set or map, one per entry: {@code (step, ITEM, key, namespace, state id) ->
@@ -76,7 +78,7 @@ final class ItemRows {
 
   void flush() {
     if (countChanged) {
-      address.setHead(count == 0 ? null : new ByteWriter().varint(count).toByteArray());
+      address.setHead(count == 0 ? null : new ByteOutput().writeVarLong(count).toByteArray());
       countChanged = false;
     }
   }
@@ -89,7 +91,7 @@ final class ItemRows {
   private void load() {
     if (!loaded) {
       byte[] head = address.head();
-      count = head == null ? 0 : new ByteReader(head).varint();
+      count = head == null ? 0 : new ByteInput(head).readVarLong();
       loaded = true;
     }
   }

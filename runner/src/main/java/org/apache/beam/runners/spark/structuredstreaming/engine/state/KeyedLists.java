@@ -20,6 +20,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * Lists by sub-key: a {@link RowList} each, with its head among the cell's items and its chunks
@@ -58,7 +60,7 @@ final class KeyedLists {
    *
    * @return whether the sub-key had no elements before
    */
-  boolean add(byte[] subKey, ByteWriter element) {
+  boolean add(byte[] subKey, ByteOutput element) {
     RowList list = list(subKey);
     boolean isFirst = list.size() == 0;
     list.add(element);
@@ -116,7 +118,7 @@ final class KeyedLists {
 
   private void flushCount() {
     if (countChanged) {
-      address.setHead(count == 0 ? null : new ByteWriter().varint(count).toByteArray());
+      address.setHead(count == 0 ? null : new ByteOutput().writeVarLong(count).toByteArray());
       countChanged = false;
     }
   }
@@ -124,7 +126,7 @@ final class KeyedLists {
   private void load() {
     if (!loaded) {
       byte[] head = address.head();
-      count = head == null ? 0 : new ByteReader(head).varint();
+      count = head == null ? 0 : new ByteInput(head).readVarLong();
       loaded = true;
     }
   }

@@ -20,13 +20,14 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.function.Function;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 
 /** The elements of a list's snapshot, decoded while they are iterated. */
 final class ListIterable<T> implements Iterable<T> {
   private final RowList.Snapshot snapshot;
-  private final Function<ByteReader, T> decode;
+  private final Function<ByteInput, T> decode;
 
-  ListIterable(RowList.Snapshot snapshot, Function<ByteReader, T> decode) {
+  ListIterable(RowList.Snapshot snapshot, Function<ByteInput, T> decode) {
     this.snapshot = snapshot;
     this.decode = decode;
   }
@@ -35,7 +36,7 @@ final class ListIterable<T> implements Iterable<T> {
   public Iterator<T> iterator() {
     RowList.Cursor cursor = snapshot.cursor();
     return new Iterator<>() {
-      private ByteReader next = cursor.next();
+      private ByteInput next = cursor.next();
 
       @Override
       public boolean hasNext() {

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.state.OrderedListState;
 import org.apache.beam.sdk.state.ReadableState;
@@ -107,7 +109,7 @@ final class OrderedListCell<T> implements OrderedListState<T>, StateCell {
   private NavigableSet<Long> timestamps() {
     if (timestamps == null) {
       NavigableSet<Long> found = new TreeSet<>();
-      lists.forEachSubKey(subKey -> found.add(new ByteReader(subKey).orderedInt64()));
+      lists.forEachSubKey(subKey -> found.add(new ByteInput(subKey).readOrderedLong()));
       timestamps = found;
     }
     return timestamps;
@@ -133,6 +135,6 @@ final class OrderedListCell<T> implements OrderedListState<T>, StateCell {
   }
 
   private static byte[] subKey(long timestamp) {
-    return new ByteWriter(Long.BYTES).orderedInt64(timestamp).toByteArray();
+    return new ByteOutput(Long.BYTES).writeOrderedLong(timestamp).toByteArray();
   }
 }

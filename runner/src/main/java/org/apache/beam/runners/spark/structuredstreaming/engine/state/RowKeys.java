@@ -17,10 +17,13 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
+
 /**
  * How the prefixes of a step's rows begin: {@code (stable id: 8 bytes, kind: 1 byte)}. What follows
  * is the kind's own affair; variable parts in front of others are written as {@link
- * ByteWriter#part} so that no two different keys share their bytes.
+ * ByteOutput#part} so that no two different keys share their bytes.
  */
 public final class RowKeys {
   /** Row and byte totals of the step. */
@@ -56,12 +59,12 @@ public final class RowKeys {
   private RowKeys() {}
 
   /** A new writer that holds the beginning of a prefix. */
-  public static ByteWriter prefix(long stableId, byte kind) {
-    return new ByteWriter().int64(stableId).int8(kind);
+  public static ByteOutput prefix(long stableId, byte kind) {
+    return new ByteOutput().writeLong(stableId).writeByte(kind);
   }
 
   /** Whether {@code prefix} belongs to the step. */
   static boolean belongsTo(long stableId, byte[] prefix) {
-    return prefix.length > Long.BYTES && new ByteReader(prefix).int64() == stableId;
+    return prefix.length > Long.BYTES && new ByteInput(prefix).readLong() == stableId;
   }
 }

@@ -20,6 +20,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * An append-only list of encoded elements in rows: a head row with the newest elements in it, and
@@ -59,7 +61,7 @@ final class RowList {
   private long firstChunk;
   private long nextChunk;
   private long elements;
-  private ByteWriter tail = new ByteWriter();
+  private ByteOutput tail = new ByteOutput();
   private final List<WeakReference<Snapshot>> snapshots = new ArrayList<>();
   private int pruneAt = FIRST_PRUNE;
 
@@ -88,15 +90,15 @@ final class RowList {
   }
 
   /** Adds an element; {@code element} is copied. */
-  void add(ByteWriter element) {
+  void add(ByteOutput element) {
     load();
-    tail.part(element);
+    tail.writeSized(element);
     elements++;
     changed = true;
-    if (tail.length() >= MAX_CHUNK_BYTES) {
+    if (tail.size() >= MAX_CHUNK_BYTES) {
       tailToChunk();
     }
-    hold(tail.length());
+    hold(tail.size());
   }
 
   long size() {
@@ -110,7 +112,7 @@ final class RowList {
       firstChunk = nextChunk;
       elements = 0;
       // Not reset: snapshots share the old tail's memory.
-      tail = new ByteWriter();
+      tail = new ByteOutput();
       changed = true;
       hold(0);
     }
@@ -119,7 +121,7 @@ final class RowList {
   /** The list as it is now. */
   Snapshot snapshot() {
     load();
-    Snapshot snapshot = new Snapshot(firstChunk, nextChunk, tail.reader());
+    Snapshot snapshot = new Snapshot(firstChunk, nextChunk, tail.input());
     if (firstChunk < nextChunk) {
       if (snapshots.size() >= pruneAt) {
         snapshots.removeIf(reference -> reference.get() == null);
@@ -134,7 +136,7 @@ final class RowList {
     if (!changed) {
       return;
     }
-    if (tail.length() > MAX_TAIL_BYTES) {
+    if (tail.size() > MAX_TAIL_BYTES) {
       tailToChunk();
     }
     if (oldestChunk < firstChunk) {
@@ -147,9 +149,9 @@ final class RowList {
     if (elements == 0) {
       rows.remove(headPrefix, headSuffix);
     } else {
-      ByteWriter head = new ByteWriter(32 + tail.length());
-      head.varint(firstChunk).varint(nextChunk).varint(elements);
-      rows.put(headPrefix, headSuffix, head.bytes(tail.toByteArray()).toByteArray());
+      ByteOutput head = new ByteOutput(32 + tail.size());
+      head.writeVarLong(firstChunk).writeVarLong(nextChunk).writeVarLong(elements);
+      rows.put(headPrefix, headSuffix, head.writeBytes(tail.toByteArray()).toByteArray());
     }
     changed = false;
   }
@@ -174,7 +176,7 @@ final class RowList {
   private void tailToChunk() {
     rows.insert(chunkPrefix, chunkSuffix(nextChunk), tail.toByteArray());
     nextChunk++;
-    tail = new ByteWriter();
+    tail = new ByteOutput();
     changed = true;
     hold(0);
   }
@@ -185,13 +187,13 @@ final class RowList {
     }
     byte[] head = rows.get(headPrefix, headSuffix);
     if (head != null) {
-      ByteReader reader = new ByteReader(head);
-      firstChunk = reader.varint();
-      nextChunk = reader.varint();
-      elements = reader.varint();
+      ByteInput reader = new ByteInput(head);
+      firstChunk = reader.readVarLong();
+      nextChunk = reader.readVarLong();
+      elements = reader.readVarLong();
       oldestChunk = firstChunk;
-      tail.bytes(reader.rest());
-      hold(tail.length());
+      tail.writeBytes(reader.readRest());
+      hold(tail.size());
     }
     loaded = true;
   }
@@ -202,18 +204,18 @@ final class RowList {
   }
 
   private static byte[] chunkSuffix(long chunk) {
-    return new ByteWriter(Long.BYTES).int64(chunk).toByteArray();
+    return new ByteOutput(Long.BYTES).writeLong(chunk).toByteArray();
   }
 
   /** The list as it was at some time. */
   final class Snapshot {
     private final long first;
     private final long next;
-    private final ByteReader tailReader;
+    private final ByteInput tailReader;
     private byte[][] detached;
     private boolean ended;
 
-    private Snapshot(long first, long next, ByteReader tailReader) {
+    private Snapshot(long first, long next, ByteInput tailReader) {
       this.first = first;
       this.next = next;
       this.tailReader = tailReader;
@@ -267,17 +269,17 @@ final class RowList {
   static final class Cursor {
     private final Snapshot snapshot;
     private long nextChunk;
-    private ByteReader reader = new ByteReader(new byte[0]);
+    private ByteInput reader = new ByteInput(new byte[0]);
 
     private Cursor(Snapshot snapshot) {
       this.snapshot = snapshot;
       this.nextChunk = snapshot.first;
     }
 
-    ByteReader next() {
+    ByteInput next() {
       while (reader.available() == 0) {
         if (nextChunk < snapshot.next) {
-          reader = new ByteReader(snapshot.chunk(nextChunk));
+          reader = new ByteInput(snapshot.chunk(nextChunk));
         } else if (nextChunk == snapshot.next) {
           reader = snapshot.tailReader.copy();
         } else {
@@ -285,7 +287,7 @@ final class RowList {
         }
         nextChunk++;
       }
-      return reader.partReader();
+      return reader.readSizedInput();
     }
   }
 }

@@ -19,6 +19,8 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.state;
 
 import java.util.Iterator;
 import java.util.Objects;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * The rows of one step among those of its level and partition: all prefixes begin with the step's
@@ -64,7 +66,7 @@ public final class StepRows implements StateRows {
   }
 
   /** A new writer that holds the beginning of a prefix of this step; see {@link RowKeys}. */
-  public ByteWriter prefix(byte kind) {
+  public ByteOutput prefix(byte kind) {
     return RowKeys.prefix(stableId, kind);
   }
 
@@ -163,7 +165,7 @@ public final class StepRows implements StateRows {
     if (rowCount == 0) {
       rows.remove(totalsPrefix, NO_SUFFIX);
     } else {
-      byte[] totals = new ByteWriter().varint(rowCount).varint(byteCount).toByteArray();
+      byte[] totals = new ByteOutput().writeVarLong(rowCount).writeVarLong(byteCount).toByteArray();
       rows.put(totalsPrefix, NO_SUFFIX, totals);
     }
     totalsChanged = false;
@@ -180,9 +182,9 @@ public final class StepRows implements StateRows {
     if (!totalsLoaded) {
       byte[] totals = rows.get(totalsPrefix, NO_SUFFIX);
       if (totals != null) {
-        ByteReader reader = new ByteReader(totals);
-        rowCount = reader.varint();
-        byteCount = reader.varint();
+        ByteInput reader = new ByteInput(totals);
+        rowCount = reader.readVarLong();
+        byteCount = reader.readVarLong();
       }
       totalsLoaded = true;
     }

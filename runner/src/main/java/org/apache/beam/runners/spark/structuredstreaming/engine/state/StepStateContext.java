@@ -22,6 +22,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.state.TimeDomain;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
@@ -179,7 +180,7 @@ public final class StepStateContext<K> {
 
   private K decode(byte[] keyBytes) {
     try {
-      return keyCoder.decode(new ByteReader(keyBytes));
+      return keyCoder.decode(new ByteInput(keyBytes));
     } catch (IOException | RuntimeException e) {
       throw new IllegalStateException(
           rows.stepName() + ": " + keyCoder + " cannot decode a key of " + keyBytes.length

@@ -30,6 +30,8 @@ import java.util.TreeMap;
 import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.runners.core.StateNamespaces;
 import org.apache.beam.runners.core.TimerInternals.TimerData;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.state.TimeDomain;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
@@ -106,14 +108,14 @@ public final class StepTimers {
     long time = timer.getTimestamp().getMillis();
     long outputTime = timer.getOutputTimestamp().getMillis();
     byte[] old = rows.get(prefix, suffix);
-    byte[] value = new ByteWriter(16).int64(time).int64(outputTime).toByteArray();
+    byte[] value = new ByteOutput(16).writeLong(time).writeLong(outputTime).toByteArray();
     if (old == null) {
       rows.insert(prefix, suffix, value);
     } else if (Arrays.equals(old, value)) {
       return;
     } else {
       rows.put(prefix, suffix, value);
-      removeByTime(identity, new ByteReader(old));
+      removeByTime(identity, new ByteInput(old));
     }
     hold(outputTime);
     domains.get(identity.domain).insert(identity.timeSuffix(time), time, outputTime);
@@ -131,7 +133,7 @@ public final class StepTimers {
     byte[] old = rows.get(prefix, suffix);
     if (old != null) {
       rows.remove(prefix, suffix);
-      removeByTime(identity, new ByteReader(old));
+      removeByTime(identity, new ByteInput(old));
     }
   }
 
@@ -142,10 +144,10 @@ public final class StepTimers {
     rows.forEach(
         idPrefix(key),
         row -> {
-          ByteReader reader = new ByteReader(row.suffix());
-          TimeDomain domain = domain(reader.int8());
-          if (reader.text().equals(wanted)) {
-            found.add(new Identity(key, domain, wanted, reader.text(), reader.text()));
+          ByteInput reader = new ByteInput(row.suffix());
+          TimeDomain domain = domain(reader.readByte());
+          if (reader.readText().equals(wanted)) {
+            found.add(new Identity(key, domain, wanted, reader.readText(), reader.readText()));
           }
         });
     for (Identity identity : found) {
@@ -166,10 +168,10 @@ public final class StepTimers {
     if (timeSuffix == null) {
       return null;
     }
-    ByteReader reader = new ByteReader(timeSuffix);
-    long time = reader.orderedInt64();
-    byte[] key = reader.part();
-    Identity identity = new Identity(key, domain, reader.text(), reader.text(), reader.text());
+    ByteInput reader = new ByteInput(timeSuffix);
+    long time = reader.readOrderedLong();
+    byte[] key = reader.readSized();
+    Identity identity = new Identity(key, domain, reader.readText(), reader.readText(), reader.readText());
     long outputTime = timers.remove(timeSuffix, time);
     release(outputTime);
     rows.remove(idPrefix(key), identity.idSuffix());
@@ -192,7 +194,7 @@ public final class StepTimers {
    */
   public long firstDue(TimeDomain domain, long nowMillis) {
     byte[] timeSuffix = domains.get(domain).firstDue(nowMillis);
-    return timeSuffix == null ? Long.MAX_VALUE : new ByteReader(timeSuffix).orderedInt64();
+    return timeSuffix == null ? Long.MAX_VALUE : new ByteInput(timeSuffix).readOrderedLong();
   }
 
   /**
@@ -213,8 +215,8 @@ public final class StepTimers {
     }
   }
 
-  private void removeByTime(Identity identity, ByteReader idValue) {
-    long time = idValue.int64();
+  private void removeByTime(Identity identity, ByteInput idValue) {
+    long time = idValue.readLong();
     release(domains.get(identity.domain).remove(identity.timeSuffix(time), time));
   }
 
@@ -231,7 +233,7 @@ public final class StepTimers {
   }
 
   private byte[] idPrefix(byte[] key) {
-    return rows.prefix(RowKeys.TIMER_ID).bytes(key).toByteArray();
+    return rows.prefix(RowKeys.TIMER_ID).writeBytes(key).toByteArray();
   }
 
   private static boolean due(long time, long now) {
@@ -255,21 +257,21 @@ public final class StepTimers {
     }
 
     byte[] idSuffix() {
-      return new ByteWriter()
-          .int8(code(domain))
-          .part(namespace)
-          .part(family)
-          .part(id)
+      return new ByteOutput()
+          .writeByte(code(domain))
+          .writeSized(namespace)
+          .writeSized(family)
+          .writeSized(id)
           .toByteArray();
     }
 
     byte[] timeSuffix(long time) {
-      return new ByteWriter()
-          .orderedInt64(time)
-          .part(key)
-          .part(namespace)
-          .part(family)
-          .part(id)
+      return new ByteOutput()
+          .writeOrderedLong(time)
+          .writeSized(key)
+          .writeSized(namespace)
+          .writeSized(family)
+          .writeSized(id)
           .toByteArray();
     }
   }
@@ -306,7 +308,7 @@ public final class StepTimers {
 
     void insert(byte[] timeSuffix, long time, long outputTime) {
       long bucket = TimeIndex.bucketOf(time);
-      byte[] value = new ByteWriter(Long.BYTES).int64(outputTime).toByteArray();
+      byte[] value = new ByteOutput(Long.BYTES).writeLong(outputTime).toByteArray();
       rows.insert(bucketPrefix(bucket), timeSuffix, value);
       index.added(time);
       NavigableMap<byte[], byte[]> timers = scanned.get(bucket);
@@ -330,7 +332,7 @@ public final class StepTimers {
         timers.remove(timeSuffix);
       }
       index.removed(time, true);
-      return new ByteReader(value).int64();
+      return new ByteInput(value).readLong();
     }
 
     /** The time suffix of the earliest timer if that is due, else null. */
@@ -341,7 +343,7 @@ public final class StepTimers {
         return null;
       }
       byte[] first = timers(bucket.number()).firstKey();
-      long time = new ByteReader(first).orderedInt64();
+      long time = new ByteInput(first).readOrderedLong();
       index.setEarliest(bucket, time);
       return due(time, now) ? first : null;
     }
@@ -362,7 +364,7 @@ public final class StepTimers {
     }
 
     private byte[] bucketPrefix(long bucket) {
-      return rows.prefix(RowKeys.TIMER).int8(code).orderedInt64(bucket).toByteArray();
+      return rows.prefix(RowKeys.TIMER).writeByte(code).writeOrderedLong(bucket).toByteArray();
     }
   }
 }

@@ -34,6 +34,7 @@ import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
@@ -218,9 +219,9 @@ public final class TemporaryStore implements StateRows, Closeable {
   }
 
   private static byte[] key(byte[] prefix, byte[] suffix) {
-    return new ByteWriter(Integer.BYTES + prefix.length + suffix.length)
-        .part(prefix)
-        .bytes(suffix)
+    return new ByteOutput(Integer.BYTES + prefix.length + suffix.length)
+        .writeSized(prefix)
+        .writeBytes(suffix)
         .toByteArray();
   }
 

@@ -21,6 +21,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 
 /**
  * Which time buckets of a step have entries, how many, and from when on.
@@ -148,8 +150,8 @@ final class TimeIndex {
         if (bucket.entries == 0) {
           rows.remove(prefix, suffix);
         } else {
-          ByteWriter value = new ByteWriter().varint(bucket.entries).int64(bucket.bound);
-          rows.put(prefix, suffix, value.int8(bucket.exact ? 1 : 0).toByteArray());
+          ByteOutput value = new ByteOutput().writeVarLong(bucket.entries).writeLong(bucket.bound);
+          rows.put(prefix, suffix, value.writeByte(bucket.exact ? 1 : 0).toByteArray());
         }
         bucket.changed = false;
       }
@@ -207,11 +209,11 @@ final class TimeIndex {
     byte[] prefix = nodePrefix(level, parent(level, node));
     byte[] suffix = childSuffix(node);
     byte[] value = rows.get(prefix, suffix);
-    long count = (value == null ? 0 : new ByteReader(value).varint()) + delta;
+    long count = (value == null ? 0 : new ByteInput(value).readVarLong()) + delta;
     if (count == 0) {
       rows.remove(prefix, suffix);
     } else {
-      rows.put(prefix, suffix, new ByteWriter().varint(count).toByteArray());
+      rows.put(prefix, suffix, new ByteOutput().writeVarLong(count).toByteArray());
     }
     return count;
   }
@@ -227,7 +229,7 @@ final class TimeIndex {
       NavigableSet<Long> found = new TreeSet<>();
       rows.forEach(
           nodePrefix(level, node),
-          row -> found.add(new ByteReader(row.suffix()).orderedInt64()));
+          row -> found.add(new ByteInput(row.suffix()).readOrderedLong()));
       scanned.put(key, found);
       children = found;
     }
@@ -239,11 +241,11 @@ final class TimeIndex {
   }
 
   private byte[] nodePrefix(int level, long node) {
-    return rows.prefix(kind).int8(domain).int8(level).orderedInt64(node).toByteArray();
+    return rows.prefix(kind).writeByte(domain).writeByte(level).writeOrderedLong(node).toByteArray();
   }
 
   private static byte[] childSuffix(long child) {
-    return new ByteWriter(Long.BYTES).orderedInt64(child).toByteArray();
+    return new ByteOutput(Long.BYTES).writeOrderedLong(child).toByteArray();
   }
 
   private record Node(int level, long number) {}
@@ -261,10 +263,10 @@ final class TimeIndex {
     }
 
     private void read(byte[] value) {
-      ByteReader reader = new ByteReader(value);
-      entries = reader.varint();
-      bound = reader.int64();
-      exact = reader.int8() != 0;
+      ByteInput reader = new ByteInput(value);
+      entries = reader.readVarLong();
+      bound = reader.readLong();
+      exact = reader.readByte() != 0;
     }
 
     long number() {

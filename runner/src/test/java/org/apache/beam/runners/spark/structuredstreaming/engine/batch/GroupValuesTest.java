@@ -28,7 +28,7 @@ import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import org.apache.beam.runners.spark.structuredstreaming.engine.shuffle.ByteInput;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteInput;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.coders.CustomCoder;
 import org.junit.jupiter.api.Test;

@@ -22,6 +22,7 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.is;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.junit.jupiter.api.Test;
 
 /** How long what was read from a list can be iterated. */
@@ -36,7 +37,7 @@ class RowListTest {
   private RowList list(int elements) {
     RowList list = new RowList(rows, HEAD, new byte[0], CHUNKS, new CellMemory(), LIMIT);
     for (int i = 0; i < elements; i++) {
-      list.add(new ByteWriter().bytes(new byte[ELEMENT_BYTES]));
+      list.add(new ByteOutput().writeBytes(new byte[ELEMENT_BYTES]));
     }
     return list;
   }

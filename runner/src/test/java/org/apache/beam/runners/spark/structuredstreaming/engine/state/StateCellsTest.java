@@ -38,6 +38,7 @@ import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.runners.core.StateNamespaces;
 import org.apache.beam.runners.core.StateTag;
 import org.apache.beam.runners.core.StateTags;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStoreFixture.StoreKind;
 import org.apache.beam.sdk.coders.ListCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
@@ -113,7 +114,7 @@ class StateCellsTest {
             GlobalWindow.Coder.INSTANCE,
             new TestClock(),
             100);
-    byte[] key = new ByteWriter().part("key").toByteArray();
+    byte[] key = new ByteOutput().writeSized("key").toByteArray();
     state = context.forKey(key).stateInternals();
     assertThat(state.getKey(), is("key"));
   }

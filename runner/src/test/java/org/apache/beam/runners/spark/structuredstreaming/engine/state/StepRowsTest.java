@@ -66,7 +66,7 @@ class StepRowsTest {
       assertThat(step.rows(), is((long) model.size()));
       for (int i = 0; i < 200; i++) {
         String suffix = "s" + random.nextInt(40);
-        byte[] prefix = step.prefix(KIND).int8(random.nextInt(3)).toByteArray();
+        byte[] prefix = step.prefix(KIND).writeByte(random.nextInt(3)).toByteArray();
         String key = prefix[9] + suffix;
         if (random.nextInt(3) == 0) {
           step.remove(prefix, bytes(suffix));

@@ -32,6 +32,7 @@ import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.runners.core.StateNamespaces;
 import org.apache.beam.runners.core.StateTag;
 import org.apache.beam.runners.core.StateTags;
+import org.apache.beam.runners.spark.structuredstreaming.engine.bytes.ByteOutput;
 import org.apache.beam.sdk.coders.ByteArrayCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
@@ -74,7 +75,7 @@ class StepStateContextTest {
   }
 
   private static byte[] key(String key) {
-    return new ByteWriter().part(key).toByteArray();
+    return new ByteOutput().writeSized(key).toByteArray();
   }
 
   private static ValueState<Integer> count(KeyState<String> state) {

@@ -15,21 +15,38 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.beam.runners.spark.structuredstreaming.engine.shuffle;
+package org.apache.beam.runners.spark.structuredstreaming.engine.bytes;
 
-import java.io.EOFException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Reads a range of a byte array: the counterpart of {@link ByteOutput}. Not thread-safe.
  *
- * <p>Reading past the end throws {@link EOFException} from the methods that a record's structure is
- * read with, and returns -1 from those of {@link InputStream}, which coders use.
+ * <p>Reading past the end throws {@link IllegalStateException} from the methods that the structure of a
+ * record or row is read with: it was written by something else. Those of {@link InputStream}, which coders
+ * use, return -1.
  */
 public final class ByteInput extends InputStream {
-  private byte[] bytes = new byte[0];
+  private byte[] bytes;
   private int position;
   private int end;
+
+  /** An input of nothing, to be {@linkplain #reset reset}. */
+  public ByteInput() {
+    this(new byte[0]);
+  }
+
+  public ByteInput(byte[] source) {
+    this(source, 0, source.length);
+  }
+
+  ByteInput(byte[] source, int offset, int length) {
+    bytes = source;
+    position = offset;
+    end = offset + length;
+  }
 
   /** Goes on with {@code length} bytes of {@code source} from {@code offset}. */
   public void reset(byte[] source, int offset, int length) {
@@ -91,13 +108,23 @@ public final class ByteInput extends InputStream {
     position = newPosition;
   }
 
+  /** A second input of all that is left, without a copy. */
+  public ByteInput copy() {
+    return new ByteInput(bytes, position, end - position);
+  }
+
+  public byte readByte() {
+    require(1);
+    return bytes[position++];
+  }
+
   /** Reads what {@link ByteOutput#writeVarInt} wrote. */
-  public int readVarInt() throws EOFException {
+  public int readVarInt() {
     return (int) readVarLong();
   }
 
   /** Reads what {@link ByteOutput#writeVarLong} wrote. */
-  public long readVarLong() throws EOFException {
+  public long readVarLong() {
     long value = 0;
     for (int shift = 0; shift < Long.SIZE; shift += 7) {
       int next = readByte();
@@ -106,14 +133,12 @@ public final class ByteInput extends InputStream {
         return value;
       }
     }
-    throw new IllegalStateException("Not a variable-length number at position " + position);
+    throw new IllegalStateException("A number of more than ten bytes before byte " + position);
   }
 
   /** Reads what {@link ByteOutput#writeLong} wrote. */
-  public long readLong() throws EOFException {
-    if (end - position < Long.BYTES) {
-      throw new EOFException("Eight bytes expected, found " + (end - position));
-    }
+  public long readLong() {
+    require(Long.BYTES);
     long value = 0;
     for (int i = 0; i < Long.BYTES; i++) {
       value = (value << Byte.SIZE) | (bytes[position++] & 0xFF);
@@ -121,30 +146,56 @@ public final class ByteInput extends InputStream {
     return value;
   }
 
-  public byte readByte() throws EOFException {
-    if (position >= end) {
-      throw new EOFException("Another byte expected at the end of the data");
-    }
-    return bytes[position++];
+  /** Reads what {@link ByteOutput#writeOrderedLong} wrote. */
+  public long readOrderedLong() {
+    return readLong() ^ Long.MIN_VALUE;
   }
 
   /** Reads a length of bytes to follow and checks that they are there. */
-  public int readLength() throws EOFException {
-    int length = readVarInt();
+  public int readLength() {
+    long length = readVarLong();
     if (length < 0 || length > end - position) {
-      throw new EOFException(length + " bytes expected, found " + (end - position));
+      throw new IllegalStateException(
+          length + " bytes expected at byte " + position + ", " + (end - position) + " are left");
     }
-    return length;
+    return (int) length;
   }
 
   /** Reads {@code length} bytes into an array of their own. */
-  public byte[] readBytes(int length) throws EOFException {
-    if (length > end - position) {
-      throw new EOFException(length + " bytes expected, found " + (end - position));
-    }
-    byte[] copy = new byte[length];
-    System.arraycopy(bytes, position, copy, 0, length);
+  public byte[] readBytes(int length) {
+    require(length);
     position += length;
-    return copy;
+    return Arrays.copyOfRange(bytes, position - length, position);
+  }
+
+  /** Reads what {@link ByteOutput#writeSized} wrote, into an array of its own. */
+  public byte[] readSized() {
+    return readBytes(readLength());
+  }
+
+  /** Reads a sized text. */
+  public String readText() {
+    int length = readLength();
+    position += length;
+    return new String(bytes, position - length, length, StandardCharsets.UTF_8);
+  }
+
+  /** What is sized as an input of its own, without a copy. */
+  public ByteInput readSizedInput() {
+    int length = readLength();
+    position += length;
+    return new ByteInput(bytes, position - length, length);
+  }
+
+  /** Reads all that is left. */
+  public byte[] readRest() {
+    return readBytes(end - position);
+  }
+
+  private void require(int count) {
+    if (end - position < count) {
+      throw new IllegalStateException(
+          count + " bytes expected at byte " + position + ", " + (end - position) + " are left");
+    }
   }
 }
