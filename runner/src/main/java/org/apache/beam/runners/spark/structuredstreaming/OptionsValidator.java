@@ -44,6 +44,7 @@ final class OptionsValidator {
     between("sourceSplits", options.getSourceSplits(), 0, TaskCounts.MOST_PARTITIONS);
     atLeast("sideInputMemoryBytes", options.getSideInputMemoryBytes(), 0);
     atLeast("bundleSizeBytes", options.getBundleSizeBytes(), 1);
+    atLeast("checkpointLeaseMillis", options.getCheckpointLeaseMillis(), 100);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);
     atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);
     if (options.getMaxRecordsPerMicroBatch() == null) {

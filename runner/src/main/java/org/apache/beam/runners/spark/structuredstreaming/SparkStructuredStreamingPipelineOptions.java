@@ -167,6 +167,15 @@ public interface SparkStructuredStreamingPipelineOptions
   void setRecordIdRetentionMillis(Long millis);
 
   @Description(
+      "Milliseconds after which a driver that shows no sign of life counts as having lost its checkpoint;"
+          + " another takes it over after twice that time. Only on file systems without locks: on local"
+          + " disks the operating system tells at once.")
+  @Default.Long(10_000)
+  Long getCheckpointLeaseMillis();
+
+  void setCheckpointLeaseMillis(Long millis);
+
+  @Description(
       "How often in a row a failed query is started again from its checkpoint before the pipeline"
           + " fails. The count begins anew only if, since the last restart, an epoch was committed in"
           + " which some source read at least one row.")

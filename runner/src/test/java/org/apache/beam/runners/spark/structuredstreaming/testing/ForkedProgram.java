@@ -108,6 +108,13 @@ public final class ForkedProgram {
       process.destroyForcibly().waitFor();
     }
 
+    /** Sends the program a signal, such as {@code STOP}, and waits until it is sent. */
+    public void signal(String name) throws IOException, InterruptedException {
+      Process kill =
+          new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
+      assertThat(kill.waitFor(), is(0));
+    }
+
     @Override
     public void close() {
       process.destroyForcibly();

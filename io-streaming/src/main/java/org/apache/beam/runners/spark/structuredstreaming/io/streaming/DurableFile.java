@@ -48,7 +48,9 @@ public final class DurableFile {
     /** Whose checkpoint it is. */
     PLAN(3, 1),
     /** From which epoch on a pipeline drains. */
-    DRAIN(4, 1);
+    DRAIN(4, 1),
+    /** Which driver runs the pipeline. */
+    LEASE(5, 1);
 
     private final int code;
     private final int version;

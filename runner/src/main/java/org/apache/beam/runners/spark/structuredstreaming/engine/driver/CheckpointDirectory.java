@@ -55,6 +55,7 @@ final class CheckpointDirectory {
   private final Path drainFile;
   private final Configuration hadoopConf;
   private final CheckpointFileManager files;
+  private CheckpointLease lease;
 
   private CheckpointDirectory(Path root, Configuration hadoopConf) {
     this.root = root;
@@ -166,6 +167,37 @@ final class CheckpointDirectory {
    */
   record Claim(int parallelism, long firstEpoch) {}
 
+  /**
+   * Takes the right to run this checkpoint's pipeline, for this driver alone; called before {@link
+   * #claim}.
+   *
+   * @throws IllegalStateException if another driver has it
+   */
+  void takeLease(String jobName, long leaseMillis) {
+    try {
+      if (!isClaimed()) {
+        // Nothing is to be put into a directory that is another's.
+        refuseForeignContent();
+      }
+      lease = CheckpointLease.take(planFile.getParent(), hadoopConf, files, jobName, leaseMillis);
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          "No lease can be taken on the checkpoint " + root + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** What {@link #takeLease} has taken. */
+  CheckpointLease lease() {
+    return lease;
+  }
+
+  /** Gives back what {@link #takeLease} has taken, if it has. */
+  void releaseLease() {
+    if (lease != null) {
+      lease.close();
+    }
+  }
+
   /** Deletes the directory with all it holds. */
   void delete() throws IOException {
     root.getFileSystem(hadoopConf).delete(root, true);
@@ -270,7 +302,8 @@ final class CheckpointDirectory {
       boolean own =
           (name.equals(OWN_DIRECTORY) && found.isDirectory())
               ? Arrays.stream(fileSystem.listStatus(found.getPath()))
-                  .allMatch(each -> isLeftByAnInterruptedStart(each.getPath().getName()))
+                  .map(each -> each.getPath().getName())
+                  .allMatch(each -> isOfALease(each) || isLeftByAnInterruptedStart(each))
               : isLeftByAnInterruptedStart(name);
       if (!own) {
         throw new IllegalStateException(
@@ -280,6 +313,10 @@ final class CheckpointDirectory {
                 + " as a whole from a copy.");
       }
     }
+  }
+
+  private static boolean isOfALease(String name) {
+    return name.equals(CheckpointLease.LOCK_FILE) || name.equals(CheckpointLease.LEASE_FILE);
   }
 
   /** Probes of ours, and the hidden temporary and checksum files that Hadoop makes beside a file. */

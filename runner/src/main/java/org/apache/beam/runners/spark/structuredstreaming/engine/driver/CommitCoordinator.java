@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.CommitCoordinatorRef;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -44,7 +45,8 @@ import scala.runtime.BoxedUnit;
  * <p>Rules, for an attempt {@code a} that asks, with {@code h} the attempt that was let through last:
  *
  * <pre>
- * denied(a)   if the run is over, a's epoch is not the running one, or a's stage attempt is given up
+ * denied(a)   if the run is over, the driver has lost its checkpoint, a's epoch is not the running one,
+ *             or a's stage attempt is given up
  * granted(a)  if there is no h, or h = a, or h has ended and its output is lost or was never there
  * waits(a)    else: while h runs, or until Spark ends a because h has succeeded
  * durable writers of a place at any time &lt;= 1
@@ -65,6 +67,7 @@ final class CommitCoordinator implements RpcEndpoint {
   private final TaskSchedulerImpl scheduler;
   private final Map<Long, Holder> holders = new HashMap<>();
   private final RpcEndpointRef self;
+  private final BooleanSupplier mayWrite;
   private long epoch = -1;
   private boolean closed;
 
@@ -75,7 +78,8 @@ final class CommitCoordinator implements RpcEndpoint {
     }
   }
 
-  private CommitCoordinator(SparkContext context, String runKey) {
+  private CommitCoordinator(SparkContext context, String runKey, BooleanSupplier mayWrite) {
+    this.mayWrite = mayWrite;
     this.rpcEnv = SparkEnv.get().rpcEnv();
     if (!(context.taskScheduler() instanceof TaskSchedulerImpl known)) {
       throw new IllegalStateException(
@@ -87,9 +91,14 @@ final class CommitCoordinator implements RpcEndpoint {
     this.self = rpcEnv.setupEndpoint(CommitCoordinatorRef.endpointName(runKey), this);
   }
 
-  /** Starts to answer the tasks of one start of a query. */
-  static CommitCoordinator start(SparkContext context, String runKey) {
-    return new CommitCoordinator(context, runKey);
+  /**
+   * Starts to answer the tasks of one start of a query.
+   *
+   * @param mayWrite whether this driver may write to the checkpoint; asked under the scheduler's lock
+   */
+  static CommitCoordinator start(
+      SparkContext context, String runKey, BooleanSupplier mayWrite) {
+    return new CommitCoordinator(context, runKey, mayWrite);
   }
 
   @Override
@@ -125,7 +134,7 @@ final class CommitCoordinator implements RpcEndpoint {
   int answer(long askedEpoch, int level, int partition, long attempt) {
     synchronized (scheduler) {
       TaskSetManager stage = scheduler.taskIdToTaskSetManager().get(attempt);
-      if (closed || askedEpoch != epoch || stage == null || stage.isZombie()) {
+      if (closed || !mayWrite.getAsBoolean() || askedEpoch != epoch || stage == null || stage.isZombie()) {
         return CommitCoordinatorRef.DENIED;
       }
       long place = (long) level << Integer.SIZE | partition;

@@ -29,6 +29,7 @@ import org.apache.spark.sql.execution.streaming.Sink;
  */
 final class EngineSink implements Sink, ReportsSinkMetrics {
   private final String pipelineName;
+  private final CheckpointLease lease;
   private final EpochRunner runner;
   private final EpochControl control;
   private final PipelineProgress progress;
@@ -36,11 +37,13 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
 
   EngineSink(
       String pipelineName,
+      CheckpointLease lease,
       EpochRunner runner,
       EpochControl control,
       PipelineProgress progress,
       PipelineMetrics metrics) {
     this.pipelineName = pipelineName;
+    this.lease = lease;
     this.runner = runner;
     this.control = control;
     this.progress = progress;
@@ -49,6 +52,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
 
   @Override
   public void addBatch(long epoch, Dataset<Row> data) {
+    lease.check();
     EpochReport report;
     try {
       runner.run(epoch, data);
@@ -61,6 +65,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
               + " as after the loss of an executor, when another level had read what they wrote before."
               + " The epoch is to be run again as a whole.");
     }
+    lease.check();
     runner.usedAttempts().epochDone(report);
     progress.epochDone(report);
     control.epochDone(report);

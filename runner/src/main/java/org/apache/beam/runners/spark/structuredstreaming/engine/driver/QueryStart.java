@@ -81,7 +81,8 @@ final class QueryStart {
     this.checkpoint = checkpoint;
     this.control = control;
     this.setup = session.sparkContext().broadcast(engineSetup, SETUP);
-    this.commits = CommitCoordinator.start(session.sparkContext(), runKey);
+    this.commits =
+        CommitCoordinator.start(session.sparkContext(), runKey, checkpoint.lease()::isHeld);
   }
 
   /**
@@ -125,7 +126,9 @@ final class QueryStart {
     EpochRunner runner =
         new EpochRunner(session, plan, start.setup, start.reports, clock, drain, start.commits);
     start.usedAttempts = runner.usedAttempts();
-    EngineSink sink = new EngineSink(options.getJobName(), runner, control, progress, metrics);
+    EngineSink sink =
+        new EngineSink(
+            options.getJobName(), checkpoint.lease(), runner, control, progress, metrics);
     try {
       EngineSinkProvider.register(start.runKey, sink);
       BeamSourceRegistry.register(

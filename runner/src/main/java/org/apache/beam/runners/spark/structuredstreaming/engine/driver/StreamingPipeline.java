@@ -108,8 +108,7 @@ public final class StreamingPipeline extends RunningPipeline {
         return pipeline;
       } catch (RuntimeException | Error e) {
         PipelineRegistry.release(pipeline);
-        pipeline.gauges.remove();
-        pipeline.deleteTemporaryCheckpoint();
+        pipeline.cleanUp();
         throw e;
       }
     } catch (RuntimeException | Error e) {
@@ -194,6 +193,7 @@ public final class StreamingPipeline extends RunningPipeline {
               + checkpoint.location() + ": there is nothing to drain. Set --checkpointDir to that of"
               + " the pipeline to drain, or leave --drain out.");
     }
+    checkpoint.takeLease(name(), options().getCheckpointLeaseMillis());
     claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session());
     drain = Drain.of(checkpoint, claim.firstEpoch());
     if (options().isDrain()) {
@@ -252,7 +252,7 @@ public final class StreamingPipeline extends RunningPipeline {
         LOG.error("Pipeline {} has failed in epoch {}. {}", name(), failedEpoch, STILL_WRITING, failure());
         return State.FAILED;
       }
-      if (!count.mayRestart() || isStopRequested() || isSparkStopped()) {
+      if (!count.mayRestart() || checkpoint.lease().isLost() || isStopRequested() || isSparkStopped()) {
         failed(Failures.rootOf(ending.failure()));
         LOG.error("Pipeline {} has failed in epoch {}", name(), failedEpoch, failure());
         return State.FAILED;
@@ -334,6 +334,7 @@ public final class StreamingPipeline extends RunningPipeline {
   @Override
   void cleanUp() {
     gauges.remove();
+    checkpoint.releaseLease();
     deleteTemporaryCheckpoint();
   }
 }

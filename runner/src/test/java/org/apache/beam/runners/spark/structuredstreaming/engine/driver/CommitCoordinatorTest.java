@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.spark.TaskContext;
@@ -51,12 +52,15 @@ class CommitCoordinatorTest {
   /** The attempt that runs last of each task. */
   private static final Map<Integer, Long> ATTEMPTS = new ConcurrentHashMap<>();
 
+  private final AtomicBoolean mayWrite = new AtomicBoolean(true);
   private CommitCoordinator coordinator;
   private JavaFutureAction<Void> job;
 
   @BeforeEach
   void startTasks() {
-    coordinator = CommitCoordinator.start(SPARK.session().sparkContext(), UUID.randomUUID().toString());
+    coordinator =
+        CommitCoordinator.start(
+            SPARK.session().sparkContext(), UUID.randomUUID().toString(), mayWrite::get);
     coordinator.epochBegins(7);
     ENDS.put(0, new CompletableFuture<>());
     ENDS.put(1, new CompletableFuture<>());
@@ -119,6 +123,14 @@ class CommitCoordinatorTest {
     coordinator.epochBegins(8);
     assertThat(ask(7, 0), is(DENIED));
     assertThat(ask(8, 0), is(GRANTED));
+  }
+
+  @Test
+  void nobodyIsLetThroughOnceTheDriverHasLostItsCheckpoint() {
+    mayWrite.set(false);
+    assertThat(ask(7, 0), is(DENIED));
+    mayWrite.set(true);
+    assertThat(ask(7, 0), is(GRANTED));
   }
 
   @Test
