@@ -202,6 +202,8 @@ public final class KafkaBroker implements AutoCloseable {
         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs=" + directory.resolve("data"),
         "auto.create.topics.enable=false",
+        // Tests write records with the timestamps of other years.
+        "log.retention.ms=-1",
         // One broker, and so no replicas; few partitions, for they take time to open.
         "offsets.topic.num.partitions=2",
         "offsets.topic.replication.factor=1",

@@ -52,7 +52,8 @@ public final class KafkaTopics implements AutoCloseable {
   private final Admin admin;
   private final KafkaProducer<String, String> producer;
 
-  KafkaTopics(KafkaBroker broker) {
+  /** Topics of a broker that runs. */
+  public KafkaTopics(KafkaBroker broker) {
     this.servers = broker.servers();
     this.admin = broker.admin();
     this.producer =
