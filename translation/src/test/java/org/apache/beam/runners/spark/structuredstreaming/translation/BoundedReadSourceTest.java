@@ -37,7 +37,6 @@ import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.coders.VarIntCoder;
 import org.apache.beam.sdk.io.BoundedSource;
 import org.apache.beam.sdk.io.CountingSource;
-import org.apache.beam.sdk.io.OffsetBasedSource;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.io.UnboundedSource.UnboundedReader;
 import org.apache.beam.sdk.options.PipelineOptions;
@@ -407,18 +406,6 @@ class BoundedReadSourceTest {
         assertThat(reader.start(), is(true));
       }
     }
-  }
-
-  @Test
-  void rangesOfASequenceMeet() throws Exception {
-    long to = Long.MAX_VALUE / 2 + 3;
-    OffsetBasedSource<Long> sequence = (OffsetBasedSource<Long>) upTo(to);
-    long next = 0;
-    for (OffsetBasedSource<Long> range : SourceSize.split(sequence, 5, OPTIONS)) {
-      assertThat(range.getStartOffset(), is(next));
-      next = range.getEndOffset();
-    }
-    assertThat(next, is(to));
   }
 
   @Test
