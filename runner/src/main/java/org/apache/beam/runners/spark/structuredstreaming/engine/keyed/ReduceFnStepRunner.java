@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.keyed;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.beam.runners.core.LateDataUtils;
 import org.apache.beam.runners.core.ReduceFnRunner;
@@ -84,6 +85,14 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   private final ByteInput input = new ByteInput();
   private final List<BoundedWindow> recordWindows = new ArrayList<>();
   private long collectedBytes;
+
+  /**
+   * Fires the timers of a key that follow each other. Windows that merge are one value of a key, which every
+   * runner reads and writes: a runner for each timer would take the square of the number of windows.
+   */
+  private ReduceFnRunner<Object, Object, Object, BoundedWindow> firing;
+
+  private byte[] firingKey;
 
   /** The elements of one key, one for each of their windows. */
   private static final class Collected extends PaneEntry {
@@ -170,6 +179,7 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
 
   @Override
   public long finish() {
+    endFiring();
     long out = watermarks.release(state.holds().earliest());
     watermarks.flush();
     state.flush();
@@ -180,8 +190,9 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   }
 
   private void process(Collected ofKey) {
-    KeyState<Object> key = state.forKey(ofKey.key());
     try {
+      endFiring();
+      KeyState<Object> key = state.forKey(ofKey.key());
       ReduceFnRunner<Object, Object, Object, BoundedWindow> runner = runner(key);
       runner.processElements(ofKey.elements);
       runner.persist();
@@ -193,13 +204,27 @@ final class ReduceFnStepRunner extends KeyedStepRunner {
   private void fire(FiredTimer fired) {
     endOfTime.firing(fired.timer());
     try {
+      if (!Arrays.equals(firingKey, fired.key())) {
+        endFiring();
+      }
       KeyState<Object> key = state.forKey(fired.key());
       deleteTimersOfExpired(key, fired.timer());
-      ReduceFnRunner<Object, Object, Object, BoundedWindow> runner = runner(key);
-      runner.onTimers(List.of(fired.timer()));
-      runner.persist();
+      if (firing == null) {
+        firing = runner(key);
+        firingKey = fired.key();
+      }
+      firing.onTimers(List.of(fired.timer()));
     } catch (Exception e) {
       throw failure("firing the timer of " + fired.timer().getTimestamp(), e);
+    }
+  }
+
+  /** Writes back what the timers of a key have changed, before anything is done with another key. */
+  private void endFiring() {
+    if (firing != null) {
+      firing.persist();
+      firing = null;
+      firingKey = null;
     }
   }
 
