@@ -33,6 +33,7 @@ public final class ForkedProgram {
   private final Class<?> program;
   private final String heap;
   private final long limitMinutes;
+  private final List<String> jvmOptions = new ArrayList<>();
 
   /**
    * A program that has not been run yet.
@@ -44,6 +45,12 @@ public final class ForkedProgram {
     this.program = program;
     this.heap = heap;
     this.limitMinutes = limitMinutes;
+  }
+
+  /** Adds an option of the JVM. */
+  public ForkedProgram with(String jvmOption) {
+    jvmOptions.add(jvmOption);
+    return this;
   }
 
   /** Runs the program to its end; whatever it prints goes to {@code log}. It must end well. */
@@ -64,6 +71,7 @@ public final class ForkedProgram {
     command.add("-Dspark.driver.host=localhost");
     // A JVM that has used its heap up is not to go on for long with what is left of it.
     command.add("-XX:+ExitOnOutOfMemoryError");
+    command.addAll(jvmOptions);
     command.add("-cp");
     command.add(LocalCluster.classPath());
     command.add(program.getName());
@@ -96,6 +104,13 @@ public final class ForkedProgram {
       boolean ended = process.waitFor(limitMinutes, TimeUnit.MINUTES);
       assertThat("within " + limitMinutes + " minutes: " + printed(), ended, is(true));
       assertThat(printed(), process.exitValue(), is(0));
+    }
+
+    /** Waits for the end of the program, however it ends; 128 and the signal if it was killed. */
+    public int awaitExit() throws InterruptedException {
+      boolean ended = process.waitFor(limitMinutes, TimeUnit.MINUTES);
+      assertThat("within " + limitMinutes + " minutes: " + printed(), ended, is(true));
+      return process.exitValue();
     }
 
     /** Whether the program has not ended. */

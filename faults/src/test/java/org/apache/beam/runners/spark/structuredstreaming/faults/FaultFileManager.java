@@ -1,0 +1,138 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.beam.runners.spark.structuredstreaming.faults;
+
+import java.io.IOException;
+import org.apache.beam.runners.spark.structuredstreaming.engine.files.EngineFileManager;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager.CancellableFSDataOutputStream;
+
+/**
+ * Writes checkpoints as the runner does, and passes the points {@code file <path> begin}, {@code
+ * before} (its content is written, under another name) and {@code after} (it has its name), with the
+ * path within the checkpoint. Marks, plans and splits are written through it as well as Spark's logs
+ * and state.
+ */
+public final class FaultFileManager implements CheckpointFileManager {
+  private final CheckpointFileManager manager;
+
+  /** Called by Spark, by reflection. */
+  public FaultFileManager(Path root, Configuration configuration) throws IOException {
+    manager = new EngineFileManager(root, configuration);
+  }
+
+  private static String relative(Path path) {
+    String whole = path.toUri().getPath();
+    String checkpoint = "/" + FaultProgram.CHECKPOINT + "/";
+    return whole.substring(whole.indexOf(checkpoint) + checkpoint.length());
+  }
+
+  private static void pass(String relative, String when) throws IOException {
+    FaultPoints.pass("file " + relative + " " + when);
+  }
+
+  @Override
+  public CancellableFSDataOutputStream createAtomic(Path path, boolean overwriteIfPossible) {
+    String relative = relative(path);
+    try {
+      pass(relative, "begin");
+    } catch (IOException e) {
+      throw sneaky(e);
+    }
+    return new FaultStream(relative, manager.createAtomic(path, overwriteIfPossible));
+  }
+
+  /** Scala declares no exceptions, and its callers expect the ones that file systems throw. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Throwable> RuntimeException sneaky(Throwable failure) throws E {
+    throw (E) failure;
+  }
+
+  private static final class FaultStream extends CancellableFSDataOutputStream {
+    private final String path;
+    private final CancellableFSDataOutputStream stream;
+    private boolean ended;
+
+    FaultStream(String path, CancellableFSDataOutputStream stream) {
+      super(stream);
+      this.path = path;
+      this.stream = stream;
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (ended) {
+        stream.close();
+        return;
+      }
+      pass(path, "before");
+      ended = true;
+      stream.close();
+      if (path.startsWith("commits/")) {
+        FaultPoints.events().add(EventLog.COMMIT, path.substring("commits/".length()));
+      }
+      pass(path, "after");
+    }
+
+    @Override
+    public void cancel() {
+      ended = true;
+      stream.cancel();
+    }
+  }
+
+  @Override
+  public FSDataInputStream open(Path path) {
+    return manager.open(path);
+  }
+
+  @Override
+  public FileStatus[] list(Path path, PathFilter filter) {
+    return manager.list(path, filter);
+  }
+
+  @Override
+  public void mkdirs(Path path) {
+    manager.mkdirs(path);
+  }
+
+  @Override
+  public boolean exists(Path path) {
+    return manager.exists(path);
+  }
+
+  @Override
+  public void delete(Path path) {
+    manager.delete(path);
+  }
+
+  @Override
+  public boolean isLocal() {
+    return manager.isLocal();
+  }
+
+  @Override
+  public Path createCheckpointDirectory() {
+    return manager.createCheckpointDirectory();
+  }
+}
