@@ -81,7 +81,10 @@ public interface SparkStructuredStreamingPipelineOptions
 
   void setMaxRecordsPerMicroBatch(Long records);
 
-  @Description("Milliseconds for which a split is read at most in one epoch.")
+  @Description(
+      "Milliseconds that an epoch should take, and for which a split is read at most in it. Splits read"
+          + " for less where what they read keeps later steps busy, or where there are more of them than"
+          + " cores.")
   @Default.Long(1000)
   Long getMaxBatchDurationMillis();
 

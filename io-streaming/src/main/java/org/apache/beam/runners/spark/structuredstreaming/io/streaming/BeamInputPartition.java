@@ -27,15 +27,19 @@ public final class BeamInputPartition implements InputPartition {
   private final int splitId;
   private final long epoch;
   private final boolean drained;
+  private final double readShare;
   private final String[] preferredLocations;
 
   /**
    * @param drained whether nothing is read any more, as the source is drained
+   * @param readShare see {@link EpochGate#readShare}
    */
-  BeamInputPartition(int splitId, long epoch, boolean drained, String[] preferredLocations) {
+  BeamInputPartition(
+      int splitId, long epoch, boolean drained, double readShare, String[] preferredLocations) {
     this.splitId = splitId;
     this.epoch = epoch;
     this.drained = drained;
+    this.readShare = readShare;
     this.preferredLocations = preferredLocations;
   }
 
@@ -52,6 +56,11 @@ public final class BeamInputPartition implements InputPartition {
   /** Whether the split comes to its end of time where it stands. */
   boolean isDrained() {
     return drained;
+  }
+
+  /** How much of the time limit the split may use. */
+  double readShare() {
+    return readShare;
   }
 
   /** The executor that holds the split's reader, as {@code executor_<host>_<id>}, or none. */

@@ -126,6 +126,7 @@ public final class BeamMicroBatchStream
               split,
               epoch,
               drained,
+              registration.gate().readShare(),
               placement.preferredLocations(registration.stableId(), split));
     }
     return partitions;

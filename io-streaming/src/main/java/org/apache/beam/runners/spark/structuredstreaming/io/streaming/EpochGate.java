@@ -52,6 +52,14 @@ public interface EpochGate {
   void epochCommitted(long endOffset);
 
   /**
+   * How much of {@code maxBatchDurationMillis} splits may read for in the epoch that is planned: above 0
+   * and at most 1. The same for all sources of an epoch.
+   */
+  default double readShare() {
+    return 1;
+  }
+
+  /**
    * What Spark's progress shall report of one source, keys as in {@link SourceMetricNames}.
    *
    * @param sourceIndex the source's position among the sources of the query

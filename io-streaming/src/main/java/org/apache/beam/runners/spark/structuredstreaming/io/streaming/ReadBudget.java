@@ -50,14 +50,16 @@ final class ReadBudget {
     this.maxNanos = maxNanos;
   }
 
-  static ReadBudget of(ReadLimits limits, int splitId, int splitCount, long epoch) {
+  static ReadBudget of(
+      ReadLimits limits, int splitId, int splitCount, long epoch, double readShare) {
     long maxRecords =
         limits.maxRecordsPerMicroBatch() <= 0
             ? Long.MAX_VALUE
             : share(limits.maxRecordsPerMicroBatch(), splitId, splitCount, epoch);
     long maxMillis = limits.maxBatchDurationMillis();
     boolean unlimited = maxMillis <= 0 || maxMillis > Long.MAX_VALUE / 1_000_000;
-    return new ReadBudget(maxRecords, unlimited ? Long.MAX_VALUE : maxMillis * 1_000_000);
+    long maxNanos = unlimited ? Long.MAX_VALUE : (long) (maxMillis * 1_000_000 * readShare);
+    return new ReadBudget(maxRecords, maxNanos);
   }
 
   static long share(long limit, int splitId, int splitCount, long epoch) {

@@ -94,7 +94,12 @@ public final class SplitReading {
     this.epoch = partition.epoch();
     this.writer = new Writer(source.application(), attempt);
     this.budget =
-        ReadBudget.of(source.limits(), splitId, Math.max(1, source.splits().size()), epoch);
+        ReadBudget.of(
+            source.limits(),
+            splitId,
+            Math.max(1, source.splits().size()),
+            epoch,
+            partition.readShare());
     try {
       this.start = SplitStart.of(source, splitId, epoch, writer);
       this.drained = partition.isDrained();

@@ -64,7 +64,7 @@ class ReadBudgetTest {
 
   @Test
   void recordsAreGivenUpToTheShare() {
-    ReadBudget budget = ReadBudget.of(new ReadLimits(5, 0), 0, 2, 0);
+    ReadBudget budget = ReadBudget.of(new ReadLimits(5, 0), 0, 2, 0, 1);
 
     assertTrue(budget.take());
     assertTrue(budget.take());
@@ -74,7 +74,7 @@ class ReadBudgetTest {
 
   @Test
   void withoutLimitsThereIsAlwaysMore() {
-    ReadBudget budget = ReadBudget.of(new ReadLimits(0, -1), 0, 1, 0);
+    ReadBudget budget = ReadBudget.of(new ReadLimits(0, -1), 0, 1, 0, 1);
 
     for (int record = 0; record < 10_000; record++) {
       assertTrue(budget.take());
@@ -83,7 +83,7 @@ class ReadBudgetTest {
 
   @Test
   void theTimeLimitEndsTheBatchAndAllowsOneRecordAtLeast() {
-    ReadBudget budget = ReadBudget.of(new ReadLimits(0, 20), 0, 1, 0);
+    ReadBudget budget = ReadBudget.of(new ReadLimits(0, 20), 0, 1, 0, 1);
     long start = System.nanoTime();
     long records = 0;
     while (budget.take()) {
@@ -97,7 +97,7 @@ class ReadBudgetTest {
 
   @Test
   void slowRecordsAreTimedOneByOne() throws InterruptedException {
-    ReadBudget budget = ReadBudget.of(new ReadLimits(0, 20), 0, 1, 0);
+    ReadBudget budget = ReadBudget.of(new ReadLimits(0, 20), 0, 1, 0, 1);
     CountDownLatch never = new CountDownLatch(1);
     int records = 0;
     while (budget.take()) {

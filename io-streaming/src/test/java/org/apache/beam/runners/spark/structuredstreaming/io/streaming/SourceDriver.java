@@ -107,7 +107,7 @@ final class SourceDriver {
   private SplitReading open(int split, long epoch, boolean drained) throws IOException {
     return new SplitReading(
         description,
-        new BeamInputPartition(split, epoch, drained, new String[0]),
+        new BeamInputPartition(split, epoch, drained, 1, new String[0]),
         ATTEMPTS.incrementAndGet());
   }
 

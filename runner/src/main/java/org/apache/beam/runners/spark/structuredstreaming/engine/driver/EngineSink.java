@@ -54,6 +54,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
   public void addBatch(long epoch, Dataset<Row> data) {
     lease.check();
     EpochReport report;
+    long startNanos = System.nanoTime();
     try {
       runner.run(epoch, data);
     } finally {
@@ -68,7 +69,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
     lease.check();
     runner.usedAttempts().epochDone(report);
     progress.epochDone(report);
-    control.epochDone(report);
+    control.epochDone(report, (System.nanoTime() - startNanos) / 1e6);
   }
 
   @Override

@@ -46,6 +46,7 @@ final class EpochControl implements EpochGate {
   private final PipelineProgress progress;
   private final PipelineClock clock;
   private final Drain drain;
+  private final ReadPace pace;
   private final CompletableFuture<Void> ending = new CompletableFuture<>();
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
@@ -70,12 +71,14 @@ final class EpochControl implements EpochGate {
       PipelineProgress progress,
       PipelineClock clock,
       Drain drain,
+      ReadPace pace,
       LongConsumer onCommitted) {
     this.sources = sources;
     this.maxPauseMillis = maxPauseMillis;
     this.progress = progress;
     this.clock = clock;
     this.drain = drain;
+    this.pace = pace;
     this.onCommitted = onCommitted;
   }
 
@@ -101,6 +104,11 @@ final class EpochControl implements EpochGate {
   }
 
   @Override
+  public double readShare() {
+    return pace.share();
+  }
+
+  @Override
   public void epochCommitted(long endOffset) {
     // The same is known from the round for the next epoch, which also comes behind the last one.
   }
@@ -110,8 +118,13 @@ final class EpochControl implements EpochGate {
     return progress.sourceMetrics(sourceIndex);
   }
 
-  /** Takes note of what an epoch did, once its job has ended and before it is committed. */
-  synchronized void epochDone(EpochReport report) {
+  /**
+   * Takes note of what an epoch did, once its job has ended and before it is committed.
+   *
+   * @param millis what it took
+   */
+  synchronized void epochDone(EpochReport report, double millis) {
+    pace.epochTook(millis, report.rowsRead());
     lastEpochEndNanos = System.nanoTime();
     finished = report.isAtEndOfTime() && !brokenOff;
     if (finished) {

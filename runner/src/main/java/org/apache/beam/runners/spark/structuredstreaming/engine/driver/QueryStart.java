@@ -108,6 +108,7 @@ final class QueryStart {
             progress,
             clock,
             drain,
+            new ReadPace(options.getMaxBatchDurationMillis()),
             metrics::epochCommitted);
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
     EngineSetup engineSetup =
