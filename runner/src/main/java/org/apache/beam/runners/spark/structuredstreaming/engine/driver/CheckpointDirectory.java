@@ -32,6 +32,8 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
@@ -49,6 +51,10 @@ import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
 final class CheckpointDirectory {
   private static final String PROBE = ".beam-write-check-";
   private static final String OWN_DIRECTORY = "beam";
+
+  /** What lies below is read as objects of the pipeline: nobody else is to put anything there. */
+  private static final FsPermission OF_OWNER_AND_GROUP =
+      new FsPermission(FsAction.ALL, FsAction.READ_EXECUTE, FsAction.NONE);
 
   private final Path root;
   private final Path planFile;
@@ -73,7 +79,10 @@ final class CheckpointDirectory {
       Path root = fileSystem.makeQualified(path);
       refuseFileInTheWay(fileSystem, root);
       CheckpointDirectory directory = new CheckpointDirectory(root, hadoopConf);
-      directory.files.mkdirs(root);
+      if (!fileSystem.exists(root)) {
+        directory.files.mkdirs(root);
+        fileSystem.setPermission(root, OF_OWNER_AND_GROUP);
+      }
       // A file system that refuses to make the directory without an exception refuses the file.
       Path probe = new Path(root, PROBE + UUID.randomUUID());
       directory.files.createAtomic(probe, true).close();
