@@ -31,6 +31,7 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
 import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.transforms.Redistribute;
 import org.apache.beam.sdk.transforms.Values;
 import org.apache.beam.sdk.values.PCollection;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -52,6 +53,7 @@ class KafkaOffsetsTest {
 
   @TempDir Path directory;
 
+  /** The epoch in question has been read, and its marks are taken: it waits behind a shuffle. */
   @Test
   void committedOffsetsAreThoseOfCommittedEpochs() {
     String topic = KAFKA.topics().create("offsets", 2);
@@ -60,7 +62,10 @@ class KafkaOffsetsTest {
     KafkaRun run = new KafkaRun(SPARK, directory);
     SparkStructuredStreamingPipelineResult result =
         run.harness(
-                pipeline -> read(pipeline, topic, group).apply(points.on("wait", Set.of("100"))))
+                pipeline ->
+                    read(pipeline, topic, group)
+                        .apply(Redistribute.arbitrarily())
+                        .apply(points.on("wait", Set.of("100"))))
             .start();
     try {
       KAFKA.topics().sendNumbers(topic, 2, 0, 100);

@@ -240,6 +240,8 @@ class KafkaReadTest {
         KAFKA.topics().sendNumbers(topic, 2, round * 20, (round + 1) * 20);
         run.recorder().await(KafkaRun.READ, (round + 1) * 20);
       }
+      // Nothing is asked for that KafkaIO's source lacks, so that is what is run.
+      assertThat(result.progressJson(), containsString("KafkaUnboundedSource"));
     } finally {
       result.cancel();
     }
