@@ -47,6 +47,7 @@ final class OptionsValidator {
     atLeast("checkpointLeaseMillis", options.getCheckpointLeaseMillis(), 100);
     atLeast("maxRestarts", options.getMaxRestarts(), 0);
     atLeast("restartBackoffMillis", options.getRestartBackoffMillis(), 0);
+    validateScaling(options);
     if (options.getMaxRecordsPerMicroBatch() == null) {
       throw missing("maxRecordsPerMicroBatch");
     }
@@ -76,6 +77,54 @@ final class OptionsValidator {
     if (options.isDrain() && options.getCheckpointDir() == null) {
       throw new IllegalArgumentException(
           "--drain=true without --checkpointDir: name the checkpoint of the pipeline to drain.");
+    }
+  }
+
+  private static void validateScaling(SparkStructuredStreamingPipelineOptions options) {
+    atLeast(
+        "dynamicAllocationScalingIntervalMillis",
+        options.getDynamicAllocationScalingIntervalMillis(),
+        1);
+    atLeast("dynamicAllocationMinExecutors", options.getDynamicAllocationMinExecutors(), 1);
+    atLeast("dynamicAllocationMaxExecutors", options.getDynamicAllocationMaxExecutors(), 1);
+    if (options.getDynamicAllocationMaxExecutors() < options.getDynamicAllocationMinExecutors()) {
+      throw new IllegalArgumentException(
+          "--dynamicAllocationMaxExecutors=" + options.getDynamicAllocationMaxExecutors()
+              + " must be at least --dynamicAllocationMinExecutors="
+              + options.getDynamicAllocationMinExecutors() + ".");
+    }
+    ratio("dynamicAllocationScalingUpRatio", options.getDynamicAllocationScalingUpRatio());
+    ratio("dynamicAllocationScalingDownRatio", options.getDynamicAllocationScalingDownRatio());
+    if (options.getDynamicAllocationScalingUpRatio()
+        <= options.getDynamicAllocationScalingDownRatio()) {
+      throw new IllegalArgumentException(
+          "--dynamicAllocationScalingUpRatio=" + options.getDynamicAllocationScalingUpRatio()
+              + " must exceed --dynamicAllocationScalingDownRatio="
+              + options.getDynamicAllocationScalingDownRatio()
+              + ", best by more than twice: half of the executors may have twice the load.");
+    }
+    if (options.isDynamicAllocation() && options.getTriggerIntervalMillis() == 0) {
+      throw new IllegalArgumentException(
+          "--dynamicAllocation=true needs --triggerIntervalMillis: the load is the processing time of"
+              + " epochs over that interval, and epochs that begin as soon as possible have none. Set it"
+              + " to the milliseconds that an epoch may take, such as 1000.");
+    }
+    if (options.isDynamicAllocation()
+        && options.getMaxBatchDurationMillis() < options.getTriggerIntervalMillis()) {
+      throw new IllegalArgumentException(
+          "--dynamicAllocation=true needs a --maxBatchDurationMillis of at least --triggerIntervalMillis="
+              + options.getTriggerIntervalMillis() + ", and it is "
+              + options.getMaxBatchDurationMillis() + ": epochs that are kept shorter than their"
+              + " interval show little load, whatever the backlog is.");
+    }
+  }
+
+  private static void ratio(String name, Double value) {
+    if (value == null) {
+      throw missing(name);
+    }
+    if (!(value > 0 && value < Double.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException("--" + name + "=" + value + " must be greater than 0.");
     }
   }
 

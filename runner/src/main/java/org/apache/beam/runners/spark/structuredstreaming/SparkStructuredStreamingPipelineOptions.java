@@ -196,6 +196,50 @@ public interface SparkStructuredStreamingPipelineOptions
   void setRestartBackoffMillis(Long millis);
 
   @Description(
+      "Lets a streaming pipeline ask the cluster manager for executors, and release them, by its load:"
+          + " the processing time of its epochs over triggerIntervalMillis, which must be set. Has no"
+          + " effect where the cluster manager does not start executors on request, as on local[n].")
+  @Default.Boolean(false)
+  boolean isDynamicAllocation();
+
+  void setDynamicAllocation(boolean dynamicAllocation);
+
+  @Description(
+      "Milliseconds over which the load is averaged; then a pipeline with dynamicAllocation decides.")
+  @Default.Long(60000)
+  Long getDynamicAllocationScalingIntervalMillis();
+
+  void setDynamicAllocationScalingIntervalMillis(Long millis);
+
+  @Description(
+      "Load from which on a pipeline with dynamicAllocation asks for more executors: as many as the load"
+          + " is, rounded, at least one.")
+  @Default.Double(0.9)
+  Double getDynamicAllocationScalingUpRatio();
+
+  void setDynamicAllocationScalingUpRatio(Double ratio);
+
+  @Description("Load up to which a pipeline with dynamicAllocation releases an executor.")
+  @Default.Double(0.3)
+  Double getDynamicAllocationScalingDownRatio();
+
+  void setDynamicAllocationScalingDownRatio(Double ratio);
+
+  @Description("Fewest executors of a pipeline with dynamicAllocation.")
+  @Default.Integer(1)
+  Integer getDynamicAllocationMinExecutors();
+
+  void setDynamicAllocationMinExecutors(Integer executors);
+
+  @Description(
+      "Most executors of a pipeline with dynamicAllocation. More than it has splits of sources or"
+          + " partitions of state, divided by the cores of an executor, stay idle.")
+  @Default.Integer(Integer.MAX_VALUE)
+  Integer getDynamicAllocationMaxExecutors();
+
+  void setDynamicAllocationMaxExecutors(Integer executors);
+
+  @Description(
       "Whether a batch pipeline keeps a line on standard error that says which of its steps are done"
           + " and running. By default it does where this process has a terminal.")
   @Default.InstanceFactory(OnTerminal.class)

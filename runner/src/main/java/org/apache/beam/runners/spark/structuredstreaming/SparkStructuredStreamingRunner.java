@@ -96,6 +96,12 @@ public final class SparkStructuredStreamingRunner
           "--drain=true, but the pipeline " + options.getJobName()
               + " is run as batch: it ends by itself. Leave --drain out.");
     }
+    if (options.isDynamicAllocation() && !choice.streaming()) {
+      LOG.warn(
+          "--dynamicAllocation=true has no effect on pipeline {}, which is run as batch; Spark's own"
+              + " spark.dynamicAllocation.enabled has",
+          options.getJobName());
+    }
     Plan plan = PlanTranslator.translate(pipeline, options, choice.streaming());
     MetricsOptions metricsOptions = options.as(MetricsOptions.class);
     MetricsSink metricsSink = MetricsPushing.sink(metricsOptions);

@@ -90,11 +90,31 @@ class BadOptionsTest {
         "sourceSplits=10001",
         "maxRestarts=-1",
         "restartBackoffMillis=-1",
-        "triggerIntervalMillis=300000"
+        "triggerIntervalMillis=300000",
+        "dynamicAllocationScalingIntervalMillis=0",
+        "dynamicAllocationScalingUpRatio=0.3",
+        "dynamicAllocationScalingUpRatio=Infinity",
+        "dynamicAllocationScalingDownRatio=0",
+        "dynamicAllocationScalingDownRatio=NaN",
+        "dynamicAllocationScalingDownRatio=0.9",
+        "dynamicAllocationMinExecutors=0",
+        "dynamicAllocationMaxExecutors=0",
+        "dynamicAllocation=true"
       })
   void aValueOutOfRangeIsRefused(String option) {
     assertThat(
         refusal(IllegalArgumentException.class, "--" + option), containsString("--" + option));
+  }
+
+  @Test
+  void scalingByLoadNeedsEpochsThatMayFillTheirInterval() {
+    assertThat(
+        refusal(
+            IllegalArgumentException.class,
+            "--dynamicAllocation=true",
+            "--triggerIntervalMillis=1001",
+            "--maxBatchDurationMillis=1000"),
+        containsString("at least --triggerIntervalMillis=1001, and it is 1000"));
   }
 
   @Test

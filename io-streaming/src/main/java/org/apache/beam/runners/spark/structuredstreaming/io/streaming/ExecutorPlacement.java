@@ -17,15 +17,8 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.io.streaming;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.ExecutorCacheTaskLocation;
-import org.apache.spark.storage.BlockManager;
-import org.apache.spark.storage.BlockManagerId;
-import scala.collection.Iterator;
 
 /**
  * Which executor a split prefers. With {@code n} live executors, sorted, split {@code s} of source
@@ -43,20 +36,8 @@ final class ExecutorPlacement {
 
   /** The placement over the executors that live now; anywhere in local mode. Driver only. */
   static ExecutorPlacement live() {
-    BlockManager driver = SparkEnv.get().blockManager();
-    List<BlockManagerId> peers = new ArrayList<>();
-    Iterator<BlockManagerId> iterator =
-        driver.master().getPeers(driver.blockManagerId()).iterator();
-    while (iterator.hasNext()) {
-      peers.add(iterator.next());
-    }
-    Collections.sort(
-        peers,
-        Comparator.comparing(BlockManagerId::host).thenComparing(BlockManagerId::executorId));
     return new ExecutorPlacement(
-        peers.stream()
-            .map(peer -> new ExecutorCacheTaskLocation(peer.host(), peer.executorId()).toString())
-            .toList());
+        LiveExecutors.places().stream().map(ExecutorCacheTaskLocation::toString).toList());
   }
 
   /** Spark's name of the preferred executor, or none. */

@@ -43,6 +43,7 @@ final class EpochControl implements EpochGate {
   private final int sources;
   private final long maxPauseMillis;
   private final LongConsumer onCommitted;
+  private final LongConsumer betweenEpochs;
   private final PipelineProgress progress;
   private final PipelineClock clock;
   private final Drain drain;
@@ -64,6 +65,8 @@ final class EpochControl implements EpochGate {
   /**
    * @param sources number of sources that ask in a round
    * @param onCommitted told the number of every epoch that turns out to be committed
+   * @param betweenEpochs told the number of every committed epoch, more than once perhaps, when the next
+   *     one is about to be planned
    */
   EpochControl(
       int sources,
@@ -72,7 +75,8 @@ final class EpochControl implements EpochGate {
       PipelineClock clock,
       Drain drain,
       ReadPace pace,
-      LongConsumer onCommitted) {
+      LongConsumer onCommitted,
+      LongConsumer betweenEpochs) {
     this.sources = sources;
     this.maxPauseMillis = maxPauseMillis;
     this.progress = progress;
@@ -80,6 +84,7 @@ final class EpochControl implements EpochGate {
     this.drain = drain;
     this.pace = pace;
     this.onCommitted = onCommitted;
+    this.betweenEpochs = betweenEpochs;
   }
 
   @Override
@@ -110,7 +115,9 @@ final class EpochControl implements EpochGate {
 
   @Override
   public void epochCommitted(long endOffset) {
-    // The same is known from the round for the next epoch, which also comes behind the last one.
+    // That it is committed is known from the round for the next epoch, which also comes behind the last
+    // one. Here no lock is held: what is told of it may take its time.
+    betweenEpochs.accept(endOffset - 1);
   }
 
   @Override

@@ -27,11 +27,18 @@ import java.util.concurrent.TimeoutException;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineRuntime;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamReaderCache;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.VoidFunction;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.scheduler.ExecutorCacheTaskLocation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.Tuple2;
+import scala.collection.JavaConverters;
+import scala.collection.Seq;
+import scala.reflect.ClassTag$;
 
 /**
  * Takes down what executors keep alive of a query: DoFns and readers. In this JVM that is certain;
@@ -85,6 +92,39 @@ final class ExecutorCleanup {
     }
   }
 
+  /**
+   * Cleans up on one executor that no task of the query is running on, while the query goes on; returns
+   * when that is done or its time is over.
+   *
+   * @return whether it is done
+   */
+  static boolean runOn(
+      ExecutorCacheTaskLocation executor,
+      SparkContext context,
+      String runKey,
+      String checkpointLocation,
+      long committedEpoch,
+      Set<Long> usedAttempts)
+      throws InterruptedException {
+    Cleaning cleaning = new Cleaning(runKey, checkpointLocation, committedEpoch, usedAttempts);
+    String id = executor.executorId();
+    Seq<Tuple2<Integer, Seq<String>>> placed = sequence(new Tuple2<>(0, sequence(executor.toString())));
+    RDD<Integer> task = context.makeRDD(placed, ClassTag$.MODULE$.<Integer>apply(Integer.class));
+    JavaFutureAction<List<Boolean>> job =
+        task.toJavaRDD().map(number -> cleaning.cleanIfOn(id)).collectAsync();
+    try {
+      return job.get(LIMIT_SECONDS, TimeUnit.SECONDS).get(0);
+    } catch (ExecutionException | TimeoutException e) {
+      job.cancel(true);
+      LOG.warn("Executor {} could not be asked to close readers and tear down DoFns", id, e);
+      return false;
+    }
+  }
+
+  private static <T> Seq<T> sequence(T element) {
+    return JavaConverters.asScalaBuffer(List.of(element)).toSeq();
+  }
+
   /** Cleans up in one JVM; sent to executors. */
   private static final class Cleaning implements VoidFunction<Integer>, Serializable {
     private final String runKey;
@@ -103,6 +143,15 @@ final class ExecutorCleanup {
     void clean() {
       EngineRuntime.close(runKey, committedEpoch, usedAttempts);
       BeamReaderCache.retireAll(checkpointLocation);
+    }
+
+    /** Cleans up if this is the JVM of that executor: a preference is all that Spark takes. */
+    boolean cleanIfOn(String executorId) {
+      boolean isThere = SparkEnv.get().executorId().equals(executorId);
+      if (isThere) {
+        clean();
+      }
+      return isThere;
     }
 
     @Override

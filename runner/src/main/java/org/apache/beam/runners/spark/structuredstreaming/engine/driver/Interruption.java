@@ -18,14 +18,14 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 /** Passes an interruption on through methods that declare no checked exception. */
-final class Interruption {
+public final class Interruption {
   private Interruption() {}
 
   /**
    * Throws the exception as it is: Spark tells by its type that a query's thread was interrupted in
    * order to stop, and does not count it as a failure of the query.
    */
-  static RuntimeException rethrown(InterruptedException interruption) {
+  public static RuntimeException rethrown(InterruptedException interruption) {
     return Interruption.<RuntimeException>unchecked(interruption);
   }
 

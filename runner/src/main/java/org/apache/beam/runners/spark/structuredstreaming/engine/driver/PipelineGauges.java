@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import java.util.function.ToLongFunction;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.scaling.ExecutorScaling;
 import org.apache.beam.runners.spark.structuredstreaming.translation.KeyedStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
@@ -72,6 +73,12 @@ final class PipelineGauges implements Source {
         ofStep(step, "backlog", StepProgress::backlog);
       }
     }
+  }
+
+  /** Adds how many executors the pipeline has and what its load was last, before {@link #register}. */
+  void ofScaling(ExecutorScaling scaling) {
+    registry.register("executors", (Gauge<Integer>) scaling::executors);
+    registry.register("load", (Gauge<Double>) scaling::load);
   }
 
   /** Shows the gauges in this driver's metrics system. */

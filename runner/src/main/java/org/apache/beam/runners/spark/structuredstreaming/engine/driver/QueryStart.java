@@ -19,6 +19,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.beam.runners.core.construction.SerializablePipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.scaling.ExecutorScaling;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStoreSettings;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
@@ -37,6 +39,7 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.ReadStep;
 import org.apache.beam.runners.spark.structuredstreaming.translation.TestStreamSource;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.scheduler.ExecutorCacheTaskLocation;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -99,7 +102,8 @@ final class QueryStart {
       CheckpointDirectory.Claim claim,
       Drain drain,
       PipelineProgress progress,
-      PipelineMetrics metrics) {
+      PipelineMetrics metrics,
+      Optional<ExecutorScaling> scaling) {
     PipelineClock clock = new PipelineClock(plan);
     EpochControl control =
         new EpochControl(
@@ -109,7 +113,8 @@ final class QueryStart {
             clock,
             drain,
             new ReadPace(options.getMaxBatchDurationMillis()),
-            metrics::epochCommitted);
+            metrics::epochCommitted,
+            epoch -> scaling.ifPresent(it -> it.epochCommitted(epoch)));
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);
     EngineSetup engineSetup =
         new EngineSetup(
@@ -136,6 +141,7 @@ final class QueryStart {
           start.runKey,
           start.registrations(plan, options, serializableOptions, metrics, claim.firstEpoch()));
       start.startQuery(plan, options);
+      scaling.ifPresent(it -> it.follow(start.query(), start::sayFarewell));
       return start;
     } catch (RuntimeException | TimeoutException e) {
       start.cleanUp(-1);
@@ -224,6 +230,17 @@ final class QueryStart {
     if (!session.sparkContext().isStopped()) {
       setup.destroy();
     }
+  }
+
+  private boolean sayFarewell(ExecutorCacheTaskLocation executor, long committedEpoch)
+      throws InterruptedException {
+    return ExecutorCleanup.runOn(
+        executor,
+        session.sparkContext(),
+        runKey,
+        checkpoint.location(),
+        committedEpoch,
+        usedAttempts.attempts());
   }
 
   private void startQuery(Plan plan, SparkStructuredStreamingPipelineOptions options)

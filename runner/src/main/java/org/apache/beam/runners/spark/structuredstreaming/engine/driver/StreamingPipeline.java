@@ -19,9 +19,11 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
+import org.apache.beam.runners.spark.structuredstreaming.engine.driver.scaling.ExecutorScaling;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
 import org.apache.beam.sdk.PipelineResult.State;
@@ -65,6 +67,7 @@ public final class StreamingPipeline extends RunningPipeline {
   private final String checkpointIdentity;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private final UnmarkedSources unmarked;
+  private final Optional<ExecutorScaling> scaling;
   private CheckpointDirectory.Claim claim;
   private Drain drain;
   private volatile QueryStart current;
@@ -88,6 +91,7 @@ public final class StreamingPipeline extends RunningPipeline {
             new SerializableConfiguration(session.sessionState().newHadoopConf()));
     this.progress = new PipelineProgress(plan);
     this.gauges = new PipelineGauges(options.getJobName(), plan, progress);
+    this.scaling = ExecutorScaling.of(options, session.sparkContext());
   }
 
   /** Starts a pipeline; its query runs when this returns. After an exception nothing is left. */
@@ -95,6 +99,7 @@ public final class StreamingPipeline extends RunningPipeline {
       Plan plan, SparkStructuredStreamingPipelineOptions options) {
     SparkSession session = SparkSessions.acquire(options);
     try {
+      ExecutorScaling.refuseBesideSparks(options, session.sparkContext());
       boolean temporary = options.getCheckpointDir() == null;
       String location =
           temporary ? temporaryDirectory(session, options) : options.getCheckpointDir();
@@ -218,6 +223,7 @@ public final class StreamingPipeline extends RunningPipeline {
           name(),
           unmarked.withoutMarkCoder());
     }
+    scaling.ifPresent(this::beginScaling);
     gauges.register();
     current = startQuery();
     LOG.info(
@@ -231,9 +237,29 @@ public final class StreamingPipeline extends RunningPipeline {
     follow();
   }
 
+  private void beginScaling(ExecutorScaling begun) {
+    if (!unmarked.withoutMarkCoder().isEmpty()) {
+      throw new IllegalArgumentException(
+          "--dynamicAllocation=true, but pipeline " + name() + " reads " + unmarked.withoutMarkCoder()
+              + ", which have no checkpoint mark coder: their readers cannot move to other executors. Run"
+              + " it without the option.");
+    }
+    if (options().getParallelism() == 0 || options().getSourceSplits() == 0) {
+      LOG.warn(
+          "Pipeline {} is scaled by load with a parallelism of {} and --sourceSplits={}, 0 for Spark's"
+              + " cores at its first start: set --parallelism and --sourceSplits to a few for each core"
+              + " of the most executors, as they are fixed with the checkpoint",
+          name(),
+          claim.parallelism(),
+          options().getSourceSplits());
+    }
+    gauges.ofScaling(begun);
+    begun.begin();
+  }
+
   private QueryStart startQuery() {
     return QueryStart.start(
-        session(), plan, options(), checkpoint, claim, drain, progress, metrics());
+        session(), plan, options(), checkpoint, claim, drain, progress, metrics(), scaling);
   }
 
   /** Follows the query through its restarts. */
@@ -334,6 +360,7 @@ public final class StreamingPipeline extends RunningPipeline {
   @Override
   void cleanUp() {
     gauges.remove();
+    scaling.ifPresent(ExecutorScaling::end);
     checkpoint.releaseLease();
     deleteTemporaryCheckpoint();
   }

@@ -17,13 +17,16 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.LiveExecutors;
 import org.apache.spark.Partition;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkContext;
 import org.apache.spark.TaskContext;
+import org.apache.spark.scheduler.ExecutorCacheTaskLocation;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import scala.Tuple2;
 import scala.collection.Iterator;
@@ -33,6 +36,7 @@ import scala.collection.JavaConverters;
 public final class StatefulLevelRdd extends LevelRdd {
   private final EpochTasks tasks;
   private final transient StateStoreCoordinatorRef coordinator;
+  private transient List<Optional<String>> placement;
 
   /**
    * @param lower the shuffles of the levels below, by their number
@@ -59,15 +63,28 @@ public final class StatefulLevelRdd extends LevelRdd {
         level(), split.index(), context, blocks(tasks.layout(), split.index(), context));
   }
 
-  /** Where the partition's state is loaded, if it is. */
+  /** Where the partition's state is loaded, unless that executor has more than its share. */
   @Override
   public scala.collection.Seq<String> getPreferredLocations(Partition split) {
-    Optional<String> location =
-        StateStores.preferredLocation(
-            coordinator,
-            StateStores.id(
-                tasks.stateLocation(), level(), split.index(), tasks.queryRunId()));
-    List<String> locations = location.map(List::of).orElse(List.of());
+    List<String> locations =
+        placement().get(split.index()).map(List::of).orElse(List.of());
     return JavaConverters.asScalaBuffer(locations).toSeq();
+  }
+
+  /** Of all partitions, found out once: each is asked for on its own. */
+  private synchronized List<Optional<String>> placement() {
+    if (placement == null) {
+      List<Optional<String>> open = new ArrayList<>();
+      for (int partition = 0; partition < tasks.parallelism(); partition++) {
+        open.add(
+            StateStores.preferredLocation(
+                coordinator,
+                StateStores.id(tasks.stateLocation(), level(), partition, tasks.queryRunId())));
+      }
+      List<String> live =
+          LiveExecutors.places().stream().map(ExecutorCacheTaskLocation::toString).toList();
+      placement = StatePlacement.of(open, live, level());
+    }
+    return placement;
   }
 }
