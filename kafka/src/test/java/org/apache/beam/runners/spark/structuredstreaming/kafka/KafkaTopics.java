@@ -21,6 +21,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -63,7 +65,10 @@ public final class KafkaTopics implements AutoCloseable {
   /** Settings of a producer of this broker's. */
   Map<String, Object> producerSettings() {
     return Map.of(
-        ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, servers, ProducerConfig.LINGER_MS_CONFIG, 1);
+        ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, servers,
+        ProducerConfig.LINGER_MS_CONFIG, 1,
+        // Of several in flight, one may be refused and the next one taken by a broker that has just started.
+        ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
   }
 
   /** Makes a topic under a name of its own. */
@@ -77,12 +82,23 @@ public final class KafkaTopics implements AutoCloseable {
     NewTopic wanted =
         new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
     get(admin.createTopics(List.of(wanted)).all());
+    awaitLeaders(topic, partitions);
     return topic;
   }
 
   /** Gives a topic this many partitions in all. */
   public void extend(String topic, int partitions) {
     get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions))).all());
+    awaitLeaders(topic, partitions);
+  }
+
+  /** Waits for what only leaders answer: a producer that is faster may never get its order right. */
+  private void awaitLeaders(String topic, int partitions) {
+    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+    for (int partition = 0; partition < partitions; partition++) {
+      ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+    }
+    get(admin.listOffsets(ends).all());
   }
 
   /** Writes records and waits until the broker has them. */

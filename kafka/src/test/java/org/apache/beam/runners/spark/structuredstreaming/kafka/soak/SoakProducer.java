@@ -59,6 +59,7 @@ final class SoakProducer implements AutoCloseable {
             Map.of(
                 ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, servers,
                 ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true,
+                ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1,
                 ProducerConfig.MAX_BLOCK_MS_CONFIG, OUTAGE_MILLIS,
                 ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, OUTAGE_MILLIS),
             new StringSerializer(),
