@@ -84,7 +84,8 @@ final class ReadBudget {
   /** Reads the clock. The stride grows while records come fast and is one while they are slow. */
   private boolean isTimeOver() {
     long now = System.nanoTime();
-    if (records == 0) {
+    if (records <= 1) {
+      // The wait for the first record is none that more time would make shorter.
       startNanos = now;
     } else {
       boolean fast = now - lastCheckNanos < SHORT_NANOS;

@@ -54,7 +54,6 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
   public void addBatch(long epoch, Dataset<Row> data) {
     lease.check();
     EpochReport report;
-    long startNanos = System.nanoTime();
     try {
       runner.run(epoch, data);
     } finally {
@@ -69,7 +68,7 @@ final class EngineSink implements Sink, ReportsSinkMetrics {
     lease.check();
     runner.usedAttempts().epochDone(report);
     progress.epochDone(report);
-    control.epochDone(report, (System.nanoTime() - startNanos) / 1e6);
+    control.epochDone(report);
   }
 
   @Override

@@ -125,13 +125,9 @@ final class EpochControl implements EpochGate {
     return progress.sourceMetrics(sourceIndex);
   }
 
-  /**
-   * Takes note of what an epoch did, once its job has ended and before it is committed.
-   *
-   * @param millis what it took
-   */
-  synchronized void epochDone(EpochReport report, double millis) {
-    pace.epochTook(millis, report.rowsRead());
+  /** Takes note of what an epoch did, once its job has ended and before it is committed. */
+  synchronized void epochDone(EpochReport report) {
+    pace.epochDone(report);
     lastEpochEndNanos = System.nanoTime();
     finished = report.isAtEndOfTime() && !brokenOff;
     if (finished) {

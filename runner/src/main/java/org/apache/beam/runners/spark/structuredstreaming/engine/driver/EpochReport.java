@@ -20,11 +20,15 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.StepStatistics;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.SourceReport;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.TaskReport;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 
@@ -103,10 +107,36 @@ public final class EpochReport {
 
   /** Elements that all sources read. */
   public long rowsRead() {
-    return tasks.stream()
-        .filter(task -> task.source() != null)
-        .mapToLong(task -> task.source().rows())
+    return sources().mapToLong(SourceReport::rows).sum();
+  }
+
+  /** Nanoseconds that the longest task of level 0 read for. */
+  public long longestReadNanos() {
+    return sources().mapToLong(SourceReport::readNanos).max().orElse(0);
+  }
+
+  private Stream<SourceReport> sources() {
+    return tasks.stream().map(TaskReport::source).filter(Objects::nonNull);
+  }
+
+  /**
+   * Nanoseconds that the epoch must take for its elements and timers, whatever else it costs: for every
+   * level the longest task, or all of them divided by the cores if that is more.
+   */
+  public long workNanos(int cores) {
+    Map<Integer, LongSummaryStatistics> levels =
+        tasks.stream()
+            .collect(
+                Collectors.groupingBy(
+                    TaskReport::level, Collectors.summarizingLong(EpochReport::workNanos)));
+    return levels.values().stream()
+        .mapToLong(level -> Math.max(level.getMax(), level.getSum() / cores))
         .sum();
+  }
+
+  private static long workNanos(TaskReport task) {
+    return (task.source() == null ? 0 : task.source().readNanos())
+        + task.steps().stream().mapToLong(StepStatistics::nanos).sum();
   }
 
   /** Whether anything was read or came out of a keyed step: if not, the pipeline is at rest. */

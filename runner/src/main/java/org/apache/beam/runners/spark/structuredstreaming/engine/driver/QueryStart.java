@@ -112,7 +112,8 @@ final class QueryStart {
             progress,
             clock,
             drain,
-            new ReadPace(options.getMaxBatchDurationMillis()),
+            new ReadPace(
+                options.getMaxBatchDurationMillis(), session.sparkContext().defaultParallelism()),
             metrics::epochCommitted,
             epoch -> scaling.ifPresent(it -> it.epochCommitted(epoch)));
     SerializablePipelineOptions serializableOptions = new SerializablePipelineOptions(options);

@@ -26,6 +26,7 @@ import java.io.Serializable;
  * @param minEventTimeMillis earliest timestamp, meaningless without rows
  * @param maxEventTimeMillis latest timestamp, meaningless without rows
  * @param averageEventTimeMillis mean timestamp, meaningless without rows
+ * @param readNanos from the first row asked for to the last, with all that is fused behind the source
  * @param backlogBytes what the source says is left to read, -1 if unknown
  */
 public record SourceReport(
@@ -36,5 +37,6 @@ public record SourceReport(
     long minEventTimeMillis,
     long maxEventTimeMillis,
     long averageEventTimeMillis,
+    long readNanos,
     long backlogBytes)
     implements Serializable {}

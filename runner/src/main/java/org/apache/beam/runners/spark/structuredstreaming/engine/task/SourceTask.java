@@ -46,6 +46,8 @@ final class SourceTask extends LevelTask {
   private PlanCollection collection;
   private ElementReceiver receiver;
   private SourceReport report;
+  private long startNanos;
+  private long readNanos;
 
   /** What the source's reader counts in. Nameless until the first row tells which source it is. */
   private MetricsContainerImpl metrics = new MetricsContainerImpl(null);
@@ -71,8 +73,12 @@ final class SourceTask extends LevelTask {
   }
 
   private boolean read() throws IOException {
+    if (startNanos == 0) {
+      startNanos = System.nanoTime();
+    }
     for (int i = 0; i < ROWS_PER_PIECE; i++) {
       if (!rows.hasNext()) {
+        readNanos = System.nanoTime() - startNanos;
         finish();
         return false;
       }
@@ -135,6 +141,7 @@ final class SourceTask extends LevelTask {
             reading.minEventTimeMillis(),
             reading.maxEventTimeMillis(),
             reading.averageEventTimeMillis(),
+            readNanos,
             reading.backlogBytes());
   }
 }

@@ -22,59 +22,63 @@ import static org.hamcrest.Matchers.closeTo;
 import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
 
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Epochs whose length follows from what is read, by one rule after the other. */
 class ReadPaceTest {
-  private static final long WANTED = 1_000;
-  private static final double FIXED_MILLIS = 50;
+  private static final long WANTED_MILLIS = 1_000;
+  private static final double WANTED = TimeUnit.MILLISECONDS.toNanos(WANTED_MILLIS);
 
-  /** Epochs whose length is a fixed cost and this many times what is read. */
-  private static double lengthAfter(int epochs, double costOfReading) {
-    ReadPace pace = new ReadPace(WANTED);
-    double millis = 0;
+  private static ReadPace pace() {
+    return new ReadPace(WANTED_MILLIS, 2);
+  }
+
+  /** The work of an epoch behind others, which takes this many times as long as it reads. */
+  private static double workAfter(int epochs, double costOfReading) {
+    ReadPace pace = pace();
+    double nanos = 0;
     for (int epoch = 0; epoch < epochs; epoch++) {
-      millis = FIXED_MILLIS + costOfReading * pace.share() * WANTED;
-      pace.epochTook(millis, 1);
+      double read = pace.share() * WANTED;
+      nanos = costOfReading * read;
+      pace.epochTook(read, nanos);
     }
-    return millis;
+    return nanos;
   }
 
   @ParameterizedTest
   @ValueSource(doubles = {1.5, 10, 100, 10_000})
   void epochsComeToTheLengthThatIsWantedWhateverReadingCosts(double costOfReading) {
-    assertThat(lengthAfter(12, costOfReading), is(closeTo(WANTED, 0.2 * WANTED)));
+    assertThat(workAfter(12, costOfReading), is(closeTo(WANTED, 0.01 * WANTED)));
   }
 
   @Test
   void whereReadingIsAllTheWorkSplitsReadForTheWholeTime() {
-    ReadPace pace = new ReadPace(WANTED);
+    ReadPace pace = pace();
     for (int epoch = 0; epoch < 6; epoch++) {
-      pace.epochTook(Math.max(FIXED_MILLIS, pace.share() * WANTED), 1);
+      pace.epochTook(pace.share() * WANTED, pace.share() * WANTED);
     }
     assertThat(pace.share(), is(1.0));
   }
 
   @Test
-  void epochsThatReadLittleChangeNothing() {
-    ReadPace pace = new ReadPace(WANTED);
-    for (int epoch = 0; epoch < 6; epoch++) {
-      pace.epochTook(FIXED_MILLIS, 0);
-    }
+  void epochsThatDoNotReadForAsLongAsTheyMayChangeNothing() {
+    ReadPace pace = pace();
     double first = pace.share();
-    pace.epochTook(first * WANTED / 2, 1);
+    pace.epochTook(0, 0);
+    pace.epochTook(first * WANTED / 2, 100 * WANTED);
     assertThat(pace.share(), is(first));
-    pace.epochTook(first * WANTED, 1);
+    pace.epochTook(first * WANTED, first * WANTED);
     assertThat(pace.share(), greaterThan(first));
   }
 
   @Test
-  void aSplitReadsSomethingHoweverLongEpochsTake() {
-    ReadPace pace = new ReadPace(WANTED);
+  void aSplitReadsSomethingHoweverLongEpochsWork() {
+    ReadPace pace = pace();
     for (int epoch = 0; epoch < 20; epoch++) {
-      pace.epochTook(1e9, 1);
+      pace.epochTook(WANTED, 1e6 * WANTED);
     }
     assertThat(pace.share(), is(1e-6));
   }
