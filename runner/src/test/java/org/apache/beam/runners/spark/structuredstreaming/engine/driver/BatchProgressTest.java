@@ -138,15 +138,8 @@ class BatchProgressTest {
     SparkStructuredStreamingPipelineResult result =
         (SparkStructuredStreamingPipelineResult) pipeline.run();
     entered.await();
-    Thread canceller = new Thread(result::cancel, "canceller");
-    canceller.start();
-    // It has asked for the end, and waits for it.
-    Await.until(
-        "cancel() to wait",
-        () -> canceller.getState() == Thread.State.WAITING,
-        canceller::getState);
+    assertThat(result.cancel(), is(State.CANCELLED));
     goOn.countDown();
-    canceller.join();
     assertThat(result.waitUntilFinish(), is(State.CANCELLED));
   }
 
