@@ -42,6 +42,7 @@ final class LevelShuffles {
   private final SparkContext context;
   private final ShuffleLayout layout;
   private final List<ShuffleDependency<Object, Object, Object>> shuffles = new ArrayList<>();
+  private boolean jobMayGoOn;
 
   /**
    * @param parallelism partitions of every level that has a shuffle in front of it
@@ -75,12 +76,24 @@ final class LevelShuffles {
 
   /** Runs all levels, which have been added; whatever fails comes as the exception Spark throws. */
   void runAll() {
-    new EndRdd(context, shuffles.get(shuffles.size() - 1)).count();
+    try {
+      new EndRdd(context, shuffles.get(shuffles.size() - 1)).count();
+    } catch (Exception e) {
+      // Scala declares no exceptions, so the one meant cannot be named in the catch.
+      jobMayGoOn = e instanceof InterruptedException;
+      throw e;
+    }
   }
 
-  /** Removes the files: they are of no use behind the job, and Spark would wait for a collection. */
+  /**
+   * Removes the files: they are of no use behind the job, and Spark would wait for a collection.
+   *
+   * <p>Where the wait for the job was interrupted, that collection is waited for: Spark's scheduler may
+   * still be told of a task that has ended, and a shuffle that it does not find then ends the whole
+   * application.
+   */
   void remove() {
-    if (context.cleaner().isDefined()) {
+    if (!jobMayGoOn && context.cleaner().isDefined()) {
       for (ShuffleDependency<Object, Object, Object> shuffle : shuffles) {
         context.cleaner().get().doCleanupShuffle(shuffle.shuffleId(), false);
       }
