@@ -277,7 +277,13 @@ final class CheckpointDirectory {
   }
 
   private void write(Path file, byte[] content) throws IOException {
-    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, true);
+    write(files, file, content, true);
+  }
+
+  /** Writes a file that appears as a whole or not at all. */
+  static void write(CheckpointFileManager files, Path file, byte[] content, boolean overwrite)
+      throws IOException {
+    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, overwrite);
     try {
       out.write(content);
       out.close();

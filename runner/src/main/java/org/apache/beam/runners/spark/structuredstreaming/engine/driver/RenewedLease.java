@@ -195,14 +195,7 @@ final class RenewedLease extends CheckpointLease {
               out.writeUTF(holder);
               out.writeLong(number);
             });
-    CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, overwrite);
-    try {
-      out.write(content);
-      out.close();
-    } catch (IOException | RuntimeException e) {
-      out.cancel();
-      throw e;
-    }
+    CheckpointDirectory.write(files, file, content, overwrite);
   }
 
   @Override
