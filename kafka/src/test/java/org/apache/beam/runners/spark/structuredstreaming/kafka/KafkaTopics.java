@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -43,6 +44,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -92,13 +94,29 @@ public final class KafkaTopics implements AutoCloseable {
     awaitLeaders(topic, partitions);
   }
 
-  /** Waits for what only leaders answer: a producer that is faster may never get its order right. */
+  /**
+   * Waits for what only leaders answer: a producer that is faster may never get its order right. A
+   * broker that has made a topic may not know it itself yet, and says so.
+   */
   private void awaitLeaders(String topic, int partitions) {
     Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
     for (int partition = 0; partition < partitions; partition++) {
       ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
     }
-    get(admin.listOffsets(ends).all());
+    Await.until("leaders of " + topic, () -> haveLeaders(ends), ends::keySet);
+  }
+
+  private boolean haveLeaders(Map<TopicPartition, OffsetSpec> ends) {
+    try {
+      return admin.listOffsets(ends).all().get().size() == ends.size();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof UnknownTopicOrPartitionException) {
+        return false;
+      }
+      throw refused(e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
   }
 
   /** Writes records and waits until the broker has them. */
@@ -184,11 +202,19 @@ public final class KafkaTopics implements AutoCloseable {
     try {
       return future.get();
     } catch (ExecutionException e) {
-      throw new IllegalStateException("The broker refuses", e);
+      throw refused(e);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("Interrupted while the broker answers", e);
+      throw interrupted(e);
     }
+  }
+
+  private static IllegalStateException refused(ExecutionException e) {
+    return new IllegalStateException("The broker refuses: " + e.getCause(), e);
+  }
+
+  private static IllegalStateException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new IllegalStateException("Interrupted while the broker answers", e);
   }
 
   @Override
