@@ -150,8 +150,9 @@ final class CheckpointDirectory {
       if (!files.exists(planFile)) {
         refuseForeignContent();
         files.mkdirs(planFile.getParent());
-        write(PlanHistory.begin(parallelism, plan));
-        return new Claim(parallelism, 0);
+        PlanHistory begun = PlanHistory.begin(parallelism, plan);
+        write(begun);
+        return new Claim(parallelism, 0, begun.checkpointId());
       }
       PlanHistory stored = read(planFile, DurableFile.Kind.PLAN, PlanHistory::readFrom);
       long lastCommitted = new SparkLogs(root, session, hadoopConf).check(sourcesBegan());
@@ -160,7 +161,7 @@ final class CheckpointDirectory {
       if (!noted.equals(stored)) {
         write(noted);
       }
-      return new Claim(stored.parallelism(), lastCommitted + 1);
+      return new Claim(stored.parallelism(), lastCommitted + 1, stored.checkpointId());
     } catch (ChecksumException e) {
       throw damaged(planFile, e.getMessage(), e);
     } catch (IOException e) {
@@ -173,8 +174,9 @@ final class CheckpointDirectory {
    *
    * @param parallelism what the state is divided by
    * @param firstEpoch the epoch that runs first
+   * @param checkpointId given to the directory when it was new
    */
-  record Claim(int parallelism, long firstEpoch) {}
+  record Claim(int parallelism, long firstEpoch, UUID checkpointId) {}
 
   /**
    * Takes the right to run this checkpoint's pipeline, for this driver alone; called before {@link

@@ -23,10 +23,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
 
 /**
- * What the checkpoint's plan file says: what its state is divided by, and which plans have made it.
+ * What the checkpoint's plan file says: its id, what its state is divided by, and which plans have made it.
  *
  * <p>A plan is noted with the first epoch that it may run. It has made state as soon as an epoch from
  * there on is committed; until then the plan before it is the one that the state is of, so both are
@@ -40,10 +41,11 @@ import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerp
  *
  * <p>So a plan that never got to commit an epoch can be taken back, and one that did cannot.
  *
+ * @param checkpointId by which a checkpoint's state is told from that of others
  * @param parallelism partitions of every level's state, at least 1
  * @param plans one or two, in the order in which they were started
  */
-record PlanHistory(int parallelism, List<Noted> plans) {
+record PlanHistory(UUID checkpointId, int parallelism, List<Noted> plans) {
   /**
    * A plan that was started.
    *
@@ -63,7 +65,7 @@ record PlanHistory(int parallelism, List<Noted> plans) {
 
   /** The history of a new checkpoint. */
   static PlanHistory begin(int parallelism, PlanFingerprint plan) {
-    return new PlanHistory(parallelism, List.of(new Noted(0, plan)));
+    return new PlanHistory(UUID.randomUUID(), parallelism, List.of(new Noted(0, plan)));
   }
 
   /** The plan that the state is of which the epochs up to {@code lastCommitted} have made. */
@@ -75,6 +77,7 @@ record PlanHistory(int parallelism, List<Noted> plans) {
   PlanHistory note(PlanFingerprint started, long lastCommitted) {
     Noted before = noted(lastCommitted);
     return new PlanHistory(
+        checkpointId,
         parallelism,
         started.equals(before.plan())
             ? List.of(before)
@@ -92,6 +95,8 @@ record PlanHistory(int parallelism, List<Noted> plans) {
   }
 
   void writeTo(DataOutputStream out) throws IOException {
+    out.writeLong(checkpointId.getMostSignificantBits());
+    out.writeLong(checkpointId.getLeastSignificantBits());
     out.writeInt(parallelism);
     out.writeInt(plans.size());
     for (Noted each : plans) {
@@ -103,6 +108,7 @@ record PlanHistory(int parallelism, List<Noted> plans) {
   }
 
   static PlanHistory readFrom(DataInputStream in) throws IOException {
+    UUID checkpointId = new UUID(in.readLong(), in.readLong());
     int parallelism = in.readInt();
     int count = in.readInt();
     List<Noted> plans = new ArrayList<>();
@@ -113,6 +119,6 @@ record PlanHistory(int parallelism, List<Noted> plans) {
       plans.add(
           new Noted(since, PlanFingerprint.decode(new String(text, StandardCharsets.UTF_8))));
     }
-    return new PlanHistory(parallelism, plans);
+    return new PlanHistory(checkpointId, parallelism, plans);
   }
 }

@@ -31,6 +31,7 @@ import org.apache.beam.runners.spark.structuredstreaming.engine.driver.scaling.E
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStoreSettings;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.EngineSetup;
 import org.apache.beam.runners.spark.structuredstreaming.engine.task.ReportAccumulator;
+import org.apache.beam.runners.spark.structuredstreaming.engine.task.StateSetup;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamSourceProvider;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamSourceRegistry;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ReadLimits;
@@ -123,9 +124,11 @@ final class QueryStart {
             plan,
             serializableOptions,
             claim.parallelism(),
-            checkpoint.stateLocation(),
-            StateStoreSettings.of(session.sessionState().conf()),
-            new SerializableConfiguration(session.sessionState().newHadoopConf()),
+            new StateSetup(
+                claim.checkpointId(),
+                checkpoint.stateLocation(),
+                StateStoreSettings.of(session.sessionState().conf()),
+                new SerializableConfiguration(session.sessionState().newHadoopConf())),
             options.getReaderIdleTimeoutMillis());
     QueryStart start = new QueryStart(session, checkpoint, control, engineSetup);
     // Those of failed attempts too: they count as attempted.

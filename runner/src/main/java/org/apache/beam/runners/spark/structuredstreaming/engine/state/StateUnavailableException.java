@@ -23,17 +23,33 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
 /**
- * The state of a level and partition cannot be opened: says which, at which version and where. Its
- * cause is the state store provider's own, by way of {@link FailureTransport}.
+ * The state of a level and partition cannot be opened or is another's: says which, at which version
+ * and where. Its cause, if the state store provider has given one, comes by way of {@link
+ * FailureTransport}.
  */
 public final class StateUnavailableException extends RuntimeException {
   StateUnavailableException(StateStoreProviderId id, long version, Throwable cause) {
     super(
-        "The state of level " + id.storeId().operatorId() + ", partition "
-            + id.storeId().partitionId() + ", version " + version + " in " + directory(id)
-            + " cannot be opened: " + cause + ". If files in there, _metadata/schema among them, are"
-            + " damaged or missing: " + DurableFile.WHAT_TO_DO,
+        what(id, version) + " cannot be opened: " + cause
+            + ". If files in there, _metadata/schema among them, are damaged or missing: "
+            + DurableFile.WHAT_TO_DO,
         FailureTransport.toDriver(cause));
+  }
+
+  /**
+   * The state is there and is another's.
+   *
+   * @param found what its files say of it
+   */
+  StateUnavailableException(StateStoreProviderId id, long version, String found) {
+    super(
+        what(id, version) + " is another's: " + found + ". A file in there does not belong there. "
+            + DurableFile.WHAT_TO_DO);
+  }
+
+  private static String what(StateStoreProviderId id, long version) {
+    return "The state of level " + id.storeId().operatorId() + ", partition "
+        + id.storeId().partitionId() + ", version " + version + " in " + directory(id);
   }
 
   private static Path directory(StateStoreProviderId id) {

@@ -24,8 +24,6 @@ import org.apache.beam.runners.spark.structuredstreaming.io.streaming.ShippedObj
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.UnreadableObjectException;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.util.SerializableUtils;
-import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
-import org.apache.spark.util.SerializableConfiguration;
 
 /**
  * All that a task needs to know and that stays the same while a query runs: broadcast once. The
@@ -36,15 +34,13 @@ public final class EngineSetup implements Serializable {
   private final byte[] plan;
   private final SerializablePipelineOptions options;
   private final int parallelism;
-  private final String stateLocation;
-  private final StateStoreConf stateConf;
-  private final SerializableConfiguration hadoopConf;
+  private final StateSetup state;
   private final long idleTimeoutMillis;
 
   /**
    * @param runKey unique for every start of the query: what executors file live objects under
    * @param parallelism partitions of every level but 0, fixed for the life of the checkpoint
-   * @param stateLocation root of the state stores; null, as what is about those, if there are none
+   * @param state null if there are no state stores
    * @param idleTimeoutMillis how long DoFns that no task uses stay set up
    */
   public EngineSetup(
@@ -52,17 +48,13 @@ public final class EngineSetup implements Serializable {
       Plan plan,
       SerializablePipelineOptions options,
       int parallelism,
-      String stateLocation,
-      StateStoreConf stateConf,
-      SerializableConfiguration hadoopConf,
+      StateSetup state,
       long idleTimeoutMillis) {
     this.runKey = Objects.requireNonNull(runKey, "runKey");
     this.plan = SerializableUtils.serializeToByteArray(plan);
     this.options = Objects.requireNonNull(options, "options");
     this.parallelism = parallelism;
-    this.stateLocation = stateLocation;
-    this.stateConf = stateConf;
-    this.hadoopConf = hadoopConf;
+    this.state = state;
     this.idleTimeoutMillis = idleTimeoutMillis;
   }
 
@@ -88,16 +80,8 @@ public final class EngineSetup implements Serializable {
     return parallelism;
   }
 
-  public String stateLocation() {
-    return stateLocation;
-  }
-
-  StateStoreConf stateConf() {
-    return stateConf;
-  }
-
-  SerializableConfiguration hadoopConf() {
-    return hadoopConf;
+  StateSetup state() {
+    return state;
   }
 
   long idleTimeoutMillis() {

@@ -61,7 +61,7 @@ public final class EpochTasks implements Serializable {
     this.draining = draining;
     this.usedAttempts = Set.copyOf(usedAttempts);
     this.parallelism = setup.value().parallelism();
-    this.stateLocation = setup.value().stateLocation();
+    this.stateLocation = setup.value().state().location();
   }
 
   /** Partitions of every level but 0. */

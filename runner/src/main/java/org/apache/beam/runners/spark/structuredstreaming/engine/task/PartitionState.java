@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.engine.task;
 
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.CachedStateRows;
+import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateOwner;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateRows;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StoreStateRows;
@@ -33,10 +34,14 @@ final class PartitionState {
   private static final long CACHE_BYTES = 32L << 20;
 
   private final StoreStateRows store;
+  private final StateOwner owner;
+  private final long version;
   private final CachedStateRows rows;
 
-  private PartitionState(StoreStateRows store) {
+  private PartitionState(StoreStateRows store, StateOwner owner, long version) {
     this.store = store;
+    this.owner = owner;
+    this.version = version;
     this.rows = new CachedStateRows(store, CACHE_BYTES);
   }
 
@@ -46,14 +51,18 @@ final class PartitionState {
   }
 
   static PartitionState open(TaskAddress address, EngineSetup setup, EngineRuntime runtime) {
+    StateSetup state = setup.state();
     StateStoreProviderId id =
         StateStores.id(
-            setup.stateLocation(), address.level(), address.partition(), address.queryRunId());
+            state.location(), address.level(), address.partition(), address.queryRunId());
     runtime.noteStore(id);
-    return new PartitionState(
+    long version = address.epoch();
+    StoreStateRows store =
         new StoreStateRows(
-            StateStores.open(
-                id, address.epoch(), setup.stateConf(), setup.hadoopConf().value())));
+            StateStores.open(id, version, state.conf(), state.hadoopConf().value()));
+    StateOwner owner = new StateOwner(state.checkpointId(), id);
+    owner.check(store, version);
+    return new PartitionState(store, owner, version);
   }
 
   StateRows rows() {
@@ -63,6 +72,7 @@ final class PartitionState {
   /** Makes the epoch's changes durable. */
   void commit() {
     rows.flush();
+    owner.note(store, version + 1);
     store.commit();
   }
 

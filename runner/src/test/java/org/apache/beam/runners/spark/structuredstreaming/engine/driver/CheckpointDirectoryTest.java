@@ -29,12 +29,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.CheckpointDirectory.Claim;
 import org.apache.beam.runners.spark.structuredstreaming.io.streaming.DurableFile;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.runners.spark.structuredstreaming.translation.PlanFingerprint;
 import org.apache.hadoop.conf.Configuration;
+import org.hamcrest.Matcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +51,7 @@ class CheckpointDirectoryTest {
   private static final PlanFingerprint TWO = plan("Sum\tlevels=1", "Count\tlevels=1");
 
   @TempDir Path root;
+  private UUID checkpointId;
 
   private static PlanFingerprint plan(String... stateful) {
     StringBuilder text =
@@ -60,8 +63,16 @@ class CheckpointDirectoryTest {
   }
 
   private Claim claim(PlanFingerprint plan) {
-    return CheckpointDirectory.open(root.toString(), new Configuration())
-        .claim(plan, 3, SPARK.session());
+    Claim claim =
+        CheckpointDirectory.open(root.toString(), new Configuration())
+            .claim(plan, 3, SPARK.session());
+    checkpointId = checkpointId == null ? claim.checkpointId() : checkpointId;
+    return claim;
+  }
+
+  /** Of a checkpoint whose state is divided by three and whose id is that of the first claim. */
+  private Matcher<Claim> isClaim(long firstEpoch) {
+    return is(new Claim(3, firstEpoch, checkpointId));
   }
 
   private String refusal(PlanFingerprint plan) {
@@ -104,11 +115,11 @@ class CheckpointDirectoryTest {
 
   @Test
   void aNewDirectoryIsTakenAndTheSamePlanGoesOn() throws IOException {
-    assertThat(claim(ONE), is(new Claim(3, 0)));
-    assertThat(claim(ONE), is(new Claim(3, 0)));
+    assertThat(claim(ONE), isClaim(0));
+    assertThat(claim(ONE), isClaim(0));
     commitUpTo(4);
     CheckpointDirectory again = CheckpointDirectory.open(root.toString(), new Configuration());
-    assertThat(again.claim(ONE, 99, SPARK.session()), is(new Claim(3, 5)));
+    assertThat(again.claim(ONE, 99, SPARK.session()), isClaim(5));
   }
 
   @Test
@@ -128,7 +139,7 @@ class CheckpointDirectoryTest {
       }
     }
     Files.write(file, good);
-    assertThat(claim(ONE), is(new Claim(3, 0)));
+    assertThat(claim(ONE), isClaim(0));
   }
 
   @Test
@@ -155,6 +166,8 @@ class CheckpointDirectoryTest {
           DurableFile.encode(
               DurableFile.Kind.PLAN,
               out -> {
+                out.writeLong(checkpointId.getMostSignificantBits());
+                out.writeLong(checkpointId.getLeastSignificantBits());
                 out.writeInt(parallelism);
                 out.writeInt(1);
                 byte[] text = ONE.encode().getBytes(StandardCharsets.UTF_8);
@@ -175,10 +188,10 @@ class CheckpointDirectoryTest {
   void aStepAddedInTheSecondRunIsMissedInTheThird() throws IOException {
     claim(ONE);
     commitUpTo(1);
-    assertThat(claim(TWO), is(new Claim(3, 2)));
+    assertThat(claim(TWO), isClaim(2));
     commitUpTo(2);
     assertThat(refusal(ONE), containsString("'Count' (group-by-key) is gone"));
-    assertThat(claim(TWO), is(new Claim(3, 3)));
+    assertThat(claim(TWO), isClaim(3));
   }
 
   @Test
@@ -186,9 +199,9 @@ class CheckpointDirectoryTest {
     claim(ONE);
     commitUpTo(1);
     claim(TWO);
-    assertThat(claim(ONE), is(new Claim(3, 2)));
+    assertThat(claim(ONE), isClaim(2));
     commitUpTo(2);
-    assertThat(claim(ONE), is(new Claim(3, 3)));
+    assertThat(claim(ONE), isClaim(3));
     // Its state began behind what the run that was taken back had noted.
     claim(TWO);
     commitUpTo(3);
@@ -231,7 +244,7 @@ class CheckpointDirectoryTest {
     write(offsets(3), offsetsEntry("-"));
     assertNamed(offsets(3), "the offset none where 4 is expected");
     write(offsets(3), offsetsEntry(4));
-    assertThat(claim(ONE), is(new Claim(3, 4)));
+    assertThat(claim(ONE), isClaim(4));
   }
 
   @Test
@@ -245,7 +258,7 @@ class CheckpointDirectoryTest {
       assertNamed(metadata, "is damaged");
     }
     write(metadata, good);
-    assertThat(claim(ONE), is(new Claim(3, 4)));
+    assertThat(claim(ONE), isClaim(4));
   }
 
   @Test
@@ -270,7 +283,7 @@ class CheckpointDirectoryTest {
         Files.write(file, good);
       }
     }
-    assertThat(claim(ONE), is(new Claim(3, 4)));
+    assertThat(claim(ONE), isClaim(4));
   }
 
   @Test
@@ -292,7 +305,7 @@ class CheckpointDirectoryTest {
     assertNamed(offsets(2), "is missing although");
     write(offsets(2), offsetsEntry(3));
     Files.delete(commits(3));
-    assertThat("as after a failure in epoch 3", claim(ONE), is(new Claim(3, 3)));
+    assertThat("as after a failure in epoch 3", claim(ONE), isClaim(3));
     Files.delete(commits(2));
     assertNamed(commits(2), "is missing although");
   }
@@ -306,7 +319,7 @@ class CheckpointDirectoryTest {
     deleteAllIn(root.resolve("commits"));
     assertNamed(offsets(0), "sources have been read");
     deleteAllIn(root.resolve("beam/sources"));
-    assertThat(claim(ONE), is(new Claim(3, 0)));
+    assertThat(claim(ONE), isClaim(0));
   }
 
   private static void deleteAllIn(Path directory) throws IOException {
