@@ -22,10 +22,19 @@ import org.apache.beam.runners.core.StateNamespace;
 import org.apache.beam.sdk.state.TimeDomain;
 import org.joda.time.Instant;
 
-/** The timers of one key of a step, as Beam sets and deletes them; changes show at once. */
+/**
+ * The timers of one key of a step, as Beam sets and deletes them; changes show at once.
+ *
+ * <p>DoFns tend to set the same timer to the same time with every element. So the timer set last is
+ * remembered, and need not be looked for among the rows while it is certain to be set as it was: this
+ * object alone sets the DoFn's timers of the key, and {@link StepTimers#removals} tells of any timer
+ * that is gone.
+ */
 final class KeyTimerInternals extends ClockedTimerInternals {
   private final byte[] key;
   private final StepTimers timers;
+  private TimerData last;
+  private long removals;
 
   KeyTimerInternals(byte[] key, StepTimers timers, StepClock clock) {
     super(clock);
@@ -41,15 +50,29 @@ final class KeyTimerInternals extends ClockedTimerInternals {
       Instant target,
       Instant outputTimestamp,
       TimeDomain timeDomain) {
-    timers.set(
-        key,
-        TimerData.of(timerId, timerFamilyId, namespace, target, outputTimestamp, timeDomain));
+    if (last != null
+        && removals == timers.removals()
+        && last.getTimestamp().equals(target)
+        && last.getOutputTimestamp().equals(outputTimestamp)
+        && last.getDomain() == timeDomain
+        && last.getTimerId().equals(timerId)
+        && last.getTimerFamilyId().equals(timerFamilyId)
+        && last.getNamespace().equals(namespace)) {
+      return;
+    }
+    set(TimerData.of(timerId, timerFamilyId, namespace, target, outputTimestamp, timeDomain));
+  }
+
+  private void set(TimerData timer) {
+    timers.set(key, timer);
+    last = timer;
+    removals = timers.removals();
   }
 
   @Override
   @Deprecated
   public void setTimer(TimerData timerData) {
-    timers.set(key, timerData);
+    set(timerData);
   }
 
   @Override

@@ -69,6 +69,7 @@ public final class StepTimers {
   private final Optional<HoldIndex> holds;
   private final Coder<? extends BoundedWindow> windowCoder;
   private final Map<TimeDomain, DomainTimers> domains = new EnumMap<>(TimeDomain.class);
+  private long removals;
 
   /**
    * The timers that the step's rows hold.
@@ -132,6 +133,7 @@ public final class StepTimers {
     byte[] suffix = identity.idSuffix();
     byte[] old = rows.get(prefix, suffix);
     if (old != null) {
+      removals++;
       rows.remove(prefix, suffix);
       removeByTime(identity, new ByteInput(old));
     }
@@ -172,6 +174,7 @@ public final class StepTimers {
     long time = reader.readOrderedLong();
     byte[] key = reader.readSized();
     Identity identity = new Identity(key, domain, reader.readText(), reader.readText(), reader.readText());
+    removals++;
     long outputTime = timers.remove(timeSuffix, time);
     release(outputTime);
     rows.remove(idPrefix(key), identity.idSuffix());
@@ -206,6 +209,11 @@ public final class StepTimers {
   public long earliestDue(TimeDomain domain) {
     TimeIndex.Bucket bucket = domains.get(domain).index.first();
     return bucket == null ? Long.MAX_VALUE : bucket.bound();
+  }
+
+  /** How many timers have gone so far, because they fired or were deleted: a set one is there until then. */
+  long removals() {
+    return removals;
   }
 
   /** Writes what is in memory to the step's rows. */

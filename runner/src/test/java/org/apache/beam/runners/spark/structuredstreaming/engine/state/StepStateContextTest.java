@@ -210,4 +210,46 @@ class StepStateContextTest {
     next.flush();
     assertThat(store.size(), is(0));
   }
+
+  /** Set to the same time again, a timer is looked for once; what is gone is set anew. */
+  @Test
+  void aTimerThatHasGoneIsSetAgainToTheTimeItHadBefore() {
+    StepStateContext<String> context = context(10);
+    KeyState<String> a = context.forKey(key("a"));
+    for (int i = 0; i < 100; i++) {
+      set(a, 10);
+    }
+    assertThat(store.gets.values(), everyItem(lessThanOrEqualTo(2)));
+    assertThat(fired(context), is(List.of(10L)));
+    set(a, 10);
+    assertThat("behind its firing", fired(context), is(List.of(10L)));
+    set(a, 10);
+    a.timerInternals().deleteTimer(NAMESPACE, "t", "", TimeDomain.EVENT_TIME);
+    assertThat(fired(context), is(List.of()));
+    set(a, 10);
+    assertThat("behind its deletion", fired(context), is(List.of(10L)));
+    set(a, 10);
+    context.timers().deleteAll(key("a"), NAMESPACE);
+    set(a, 10);
+    assertThat("behind that of its window", fired(context), is(List.of(10L)));
+    set(a, 10);
+    set(a, 20);
+    set(a, 10);
+    assertThat("moved away and back", fired(context), is(List.of(10L)));
+  }
+
+  private static void set(KeyState<String> key, long time) {
+    Instant at = Instant.ofEpochMilli(time);
+    key.timerInternals().setTimer(NAMESPACE, "t", "", at, at, TimeDomain.EVENT_TIME);
+  }
+
+  private static List<Long> fired(StepStateContext<String> context) {
+    List<Long> fired = new ArrayList<>();
+    FiredTimer next = context.nextDue(TimeDomain.EVENT_TIME, 100);
+    while (next != null) {
+      fired.add(next.timer().getTimestamp().getMillis());
+      next = context.nextDue(TimeDomain.EVENT_TIME, 100);
+    }
+    return fired;
+  }
 }
