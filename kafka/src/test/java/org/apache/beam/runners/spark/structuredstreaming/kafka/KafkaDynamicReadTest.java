@@ -17,16 +17,22 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.is;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Recorder;
 import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.Pipeline;
@@ -36,9 +42,16 @@ import org.apache.beam.sdk.io.kafka.KafkaRecord;
 import org.apache.beam.sdk.io.kafka.KafkaSourceDescriptor;
 import org.apache.beam.sdk.transforms.Create;
 import org.apache.beam.sdk.transforms.MapElements;
+import org.apache.beam.sdk.transforms.PTransform;
+import org.apache.beam.sdk.transforms.SerializableFunction;
+import org.apache.beam.sdk.transforms.errorhandling.BadRecord;
+import org.apache.beam.sdk.transforms.errorhandling.ErrorHandler;
+import org.apache.beam.sdk.values.PCollection;
 import org.apache.beam.sdk.values.TypeDescriptors;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.joda.time.Duration;
 import org.joda.time.Instant;
@@ -46,6 +59,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What KafkaIO has in splittable DoFns alone, without any experiment given by the user: partitions that
@@ -54,6 +69,8 @@ import org.junit.jupiter.api.io.TempDir;
 class KafkaDynamicReadTest {
   @RegisterExtension static final TestSpark SPARK = TestSpark.on("local[2]");
   @RegisterExtension static final SharedBroker KAFKA = new SharedBroker();
+
+  private static final String BAD = "bad";
 
   @TempDir Path directory;
   private KafkaRun run;
@@ -181,6 +198,149 @@ class KafkaDynamicReadTest {
         (SparkStructuredStreamingPipelineResult) pipeline.run();
     assertThat(result.waitUntilFinish(), is(State.DONE));
     assertThat(read(), is(KafkaTopics.numbers(30)));
+  }
+
+  /** Refuses what does not begin with a digit, as deserializers do. */
+  public static final class DigitsDeserializer implements Deserializer<String> {
+    @Override
+    public String deserialize(String topic, byte[] data) {
+      String text = new String(data, UTF_8);
+      if (!Character.isDigit(text.charAt(0))) {
+        throw new SerializationException("no digit");
+      }
+      return text;
+    }
+  }
+
+  /** Records whether the deserializer was the reason, and the record's offset. */
+  private static final class BadRecords
+      extends PTransform<PCollection<BadRecord>, PCollection<String>> {
+    private final transient Recorder recorder;
+
+    BadRecords(Recorder recorder) {
+      this.recorder = recorder;
+    }
+
+    @Override
+    public PCollection<String> expand(PCollection<BadRecord> records) {
+      return records
+          .apply(
+              "Text",
+              MapElements.into(TypeDescriptors.strings())
+                  .via(
+                      bad ->
+                          bad.getFailure().getException().contains("no digit")
+                              + " "
+                              + offset(bad.getRecord().getHumanReadableJsonRecord())))
+          .apply(recorder.as(BAD));
+    }
+
+    /** KafkaIO has no coder for what it could not make an element of, and tells of it by its text. */
+    private static String offset(String record) {
+      Matcher offset = Pattern.compile("\\boffset = (\\d+)").matcher(record);
+      return offset.find() ? offset.group(1) : record;
+    }
+  }
+
+  @Test
+  void handsRecordsThatCannotBeReadToTheirHandler() {
+    String topic = KAFKA.topics().create("bad", 2);
+    RestartHarness harness =
+        run.harness(
+            pipeline -> {
+              PCollection<String> read;
+              try (ErrorHandler.BadRecordErrorHandler<PCollection<String>> handler =
+                  pipeline.registerBadRecordErrorHandler(new BadRecords(run.recorder()))) {
+                read =
+                    pipeline
+                        .apply(
+                            KafkaRun.texts(KAFKA.broker())
+                                .withTopic(topic)
+                                .withConsumerPollingTimeout(1)
+                                .withValueDeserializer(DigitsDeserializer.class)
+                                .withBadRecordErrorHandler(handler))
+                        .apply(values());
+              }
+              return read;
+            });
+    for (int round = 0; round < 2; round++) {
+      int first = round * 10;
+      KAFKA.topics().sendNumbers(topic, 2, first, first + 5);
+      KAFKA.topics().send(List.of(new ProducerRecord<>(topic, 0, "k", "bad" + round)));
+      KAFKA.topics().sendNumbers(topic, 2, first + 5, first + 10);
+      int bad = round + 1;
+      run.runUntil(
+          "all records",
+          () -> read().size() >= first + 10 && run.recorder().seen(BAD).size() >= bad,
+          harness);
+    }
+    assertThat(read(), is(KafkaTopics.numbers(20)));
+    assertThat(run.recorder().values(BAD), is(List.of("true 3", "true 9")));
+  }
+
+  /** Stops a partition once there is a file of its number, and then makes another. */
+  private static final class StopFn implements SerializableFunction<TopicPartition, Boolean> {
+    private final String directory;
+
+    StopFn(Path directory) {
+      this.directory = directory.toString();
+    }
+
+    @Override
+    public Boolean apply(TopicPartition partition) {
+      boolean stops = Files.exists(Path.of(directory, "stop-" + partition.partition()));
+      if (stops) {
+        try {
+          Files.writeString(Path.of(directory, "stopped-" + partition.partition()), "");
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+      return stops;
+    }
+  }
+
+  /** When both of two partitions are, there is nothing more to come. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void stopsReadingPartitionsThatAreToBeStopped(boolean restarted) throws IOException {
+    String topic = KAFKA.topics().create("stopped", 2);
+    KAFKA.topics().sendNumbers(topic, 2, 0, 10);
+    RestartHarness harness =
+        run.harness(
+            pipeline ->
+                pipeline
+                    .apply(
+                        KafkaRun.texts(KAFKA.broker())
+                            .withTopic(topic)
+                            .withConsumerPollingTimeout(1)
+                            .withCheckStopReadingFn(new StopFn(directory)))
+                    .apply(values()));
+    SparkStructuredStreamingPipelineResult result = harness.start();
+    try {
+      run.recorder().await(KafkaRun.READ, 10);
+      Files.createFile(directory.resolve("stop-1"));
+      Await.until(
+          "the end of a partition", () -> Files.exists(directory.resolve("stopped-1")), () -> "none");
+      if (restarted) {
+        result.cancel();
+        result = harness.start();
+      }
+      KAFKA.topics().sendNumbers(topic, 2, 10, 20);
+      run.recorder().await(KafkaRun.READ, 15);
+      Files.createFile(directory.resolve("stop-0"));
+      RestartHarness.finish(result);
+    } finally {
+      result.cancel();
+    }
+    assertThat(
+        read(),
+        is(
+            IntStream.range(0, 20)
+                .filter(number -> number < 10 || number % 2 == 0)
+                .mapToObj(Integer::toString)
+                .sorted()
+                .toList()));
   }
 
   @Test

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
+import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.PipelineResult.State;
@@ -40,7 +41,9 @@ import org.apache.beam.sdk.coders.CustomCoder;
 import org.apache.beam.sdk.coders.StringUtf8Coder;
 import org.apache.beam.sdk.io.kafka.KafkaIO;
 import org.apache.beam.sdk.io.kafka.KafkaRecord;
+import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.MapElements;
+import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.values.TypeDescriptors;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -51,11 +54,14 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.spark.TaskContext;
 import org.joda.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Records of a topic are what KafkaIO makes elements of, each once. */
 class KafkaReadTest {
@@ -246,6 +252,74 @@ class KafkaReadTest {
       result.cancel();
     }
     assertThat(read(), is(pairs(0, 100)));
+  }
+
+  /** Which redistribution a read asks for. */
+  enum Redistribution {
+    PLAIN {
+      @Override
+      KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read) {
+        return read.withRedistribute();
+      }
+    },
+    BUCKETS {
+      @Override
+      KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read) {
+        return read.withRedistribute().withRedistributeNumKeys(16);
+      }
+    },
+    WITH_DUPLICATES_ALLOWED {
+      @Override
+      KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read) {
+        return read.withRedistribute().withAllowDuplicates(true);
+      }
+    },
+    BY_OFFSET {
+      @Override
+      KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read) {
+        return read.withRedistribute().withOffsetDeduplication(true);
+      }
+    },
+    BY_KEY {
+      @Override
+      KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read) {
+        return read.withRedistribute().withOffsetDeduplication(true).withRedistributeByRecordKey(true);
+      }
+    };
+
+    abstract KafkaIO.Read<String, String> of(KafkaIO.Read<String, String> read);
+  }
+
+  /** Tells the partition of the task that it is called by. */
+  private static final class TaskFn extends DoFn<KafkaRecord<String, String>, String> {
+    @ProcessElement
+    public void process(
+        @Element KafkaRecord<String, String> record, OutputReceiver<String> output) {
+      output.output(TaskContext.getPartitionId() + " " + record.getKV().getValue());
+    }
+  }
+
+  /** One task reads the only partition, and others have to do with its records behind that. */
+  @ParameterizedTest
+  @EnumSource(Redistribution.class)
+  void redistributesWhatItReadsAndGoesOnWhenStartedAgain(Redistribution redistribution) {
+    String topic = KAFKA.topics().create("redistributed", 1);
+    KAFKA.topics().sendNumbers(topic, 1, 0, 100);
+    RestartHarness harness =
+        run.harness(
+            pipeline ->
+                pipeline
+                    .apply(redistribution.of(KafkaRun.texts(KAFKA.broker()).withTopic(topic)))
+                    .apply(ParDo.of(new TaskFn())),
+            "--parallelism=2");
+    run.runUntil("100 records", () -> read().size() >= 100, harness);
+    KAFKA.topics().sendNumbers(topic, 1, 100, 200);
+    run.runUntil("200 records", () -> read().size() >= 200, harness);
+    assertThat(
+        read().stream().map(text -> text.substring(2)).sorted().toList(), is(KafkaTopics.numbers(200)));
+    assertThat(
+        read().stream().map(text -> text.substring(0, 1)).distinct().sorted().toList(),
+        is(List.of("0", "1")));
   }
 
   /** With the default of {@code auto.offset.reset}, a source without marks begins at the end. */
