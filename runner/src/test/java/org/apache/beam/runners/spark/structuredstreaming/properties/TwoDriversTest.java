@@ -19,11 +19,21 @@ package org.apache.beam.runners.spark.structuredstreaming.properties;
 
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.is;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
@@ -34,7 +44,14 @@ import org.apache.beam.runners.spark.structuredstreaming.testing.RestartHarness;
 import org.apache.beam.runners.spark.structuredstreaming.testing.TestSpark;
 import org.apache.beam.runners.spark.structuredstreaming.testing.WaitPoints;
 import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.PipelineResult.State;
 import org.apache.beam.sdk.options.PipelineOptionsFactory;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,9 +64,60 @@ class TwoDriversTest {
   @RegisterExtension
   static final TestSpark SPARK =
       TestSpark.on("local[2]")
-          .with("spark.hadoop." + LocalFilesBySchemeOnly.SETTING, LocalFilesBySchemeOnly.class.getName());
+          .with("spark.hadoop." + LocalFilesBySchemeOnly.SETTING, LocalFilesBySchemeOnly.class.getName())
+          .with("spark.hadoop.fs." + HeldUpFiles.NAME + ".impl", HeldUpFiles.class.getName());
 
   @TempDir Path directory;
+
+  /** Files that are held up once tasks of an epoch make their state durable, which is their last work. */
+  public static final class HeldUpFiles extends LocalFilesBySchemeOnly {
+    static final String NAME = "heldup";
+    private static final Pattern HELD_UP = Pattern.compile(".*/state/.*/4\\.[a-z]+");
+    private static final CountDownLatch REACHED = new CountDownLatch(1);
+    private static final CountDownLatch OPEN = new CountDownLatch(1);
+
+    @Override
+    public URI getUri() {
+      return URI.create(NAME + ":///");
+    }
+
+    @Override
+    public String getScheme() {
+      return NAME;
+    }
+
+    @Override
+    public boolean rename(org.apache.hadoop.fs.Path from, org.apache.hadoop.fs.Path to)
+        throws IOException {
+      if (HELD_UP.matcher(to.toString()).matches()) {
+        REACHED.countDown();
+        try {
+          OPEN.await();
+        } catch (InterruptedException e) {
+          throw new IOException(e);
+        }
+      }
+      return super.rename(from, to);
+    }
+  }
+
+  /** Keeps what is logged. */
+  private static final class Lines extends AbstractAppender {
+    private final List<String> logged = new CopyOnWriteArrayList<>();
+
+    Lines() {
+      super("lines", null, null, true, Property.EMPTY_ARRAY);
+    }
+
+    @Override
+    public void append(LogEvent event) {
+      logged.add(event.getMessage().getFormattedMessage());
+    }
+
+    boolean has(String text) {
+      return logged.stream().anyMatch(line -> line.contains(text));
+    }
+  }
 
   /** Runs the pipeline in a process of its own, with the checkpoint and files of the test. */
   public static final class SecondDriver {
@@ -107,7 +175,7 @@ class TwoDriversTest {
       Path log = directory.resolve("second.log");
       new ForkedProgram(SecondDriver.class, "512m", 2)
           .run(log, List.of(checkpoint, directory.resolve("of-second").toString()));
-      String said = java.nio.file.Files.readString(log);
+      String said = Files.readString(log);
       assertThat(said, containsString("Refused: The checkpoint is in use by another driver (job "));
       assertThat(said, containsString("process " + ProcessHandle.current().pid() + " on "));
       points.open(waitsAt);
@@ -117,5 +185,51 @@ class TwoDriversTest {
     }
     pipeline.assertExact();
     assertThat(result.getState().isTerminal(), is(true));
+  }
+
+  /** Each task of the epoch had leave to write, as the checkpoint was lost behind that. */
+  @Test
+  void theEpochInWhichADriverHasLostItsCheckpointIsNotCommitted() throws Exception {
+    Path checkpoint = directory.resolve("checkpoint");
+    Pipeline pipeline =
+        Pipeline.create(
+            SPARK.options(
+                "--checkpointDir=" + HeldUpFiles.NAME + ":" + checkpoint,
+                "--checkpointLeaseMillis=3000",
+                "--maxRecordsPerMicroBatch=7",
+                "--maxRestarts=3"));
+    new RecoveryPipeline("lost", directory, Set.of(), Set.of()).build(pipeline);
+    Lines lines = new Lines();
+    lines.start();
+    Logger logger = (Logger) LogManager.getRootLogger();
+    logger.addAppender(lines);
+    SparkStructuredStreamingPipelineResult result =
+        (SparkStructuredStreamingPipelineResult) pipeline.run();
+    try {
+      HeldUpFiles.REACHED.await();
+      Set<String> committed = commits(checkpoint);
+      Files.delete(checkpoint.resolve("beam/lease"));
+      Await.until("the loss", () -> lines.has("this one does not go on"), () -> lines.logged);
+      HeldUpFiles.OPEN.countDown();
+      Exception failure = assertThrows(RuntimeException.class, result::waitUntilFinish);
+      assertThat(failure.getMessage(), containsString("this one does not go on"));
+      assertThat(result.getState(), is(State.FAILED));
+      assertThat(committed.size(), is(greaterThan(0)));
+      assertThat(commits(checkpoint), is(committed));
+    } finally {
+      HeldUpFiles.OPEN.countDown();
+      logger.removeAppender(lines);
+      result.cancel();
+    }
+  }
+
+  /** The epochs that Spark has committed. */
+  private static Set<String> commits(Path checkpoint) throws IOException {
+    try (Stream<Path> files = Files.list(checkpoint.resolve("commits"))) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> !name.startsWith("."))
+          .collect(Collectors.toSet());
+    }
   }
 }

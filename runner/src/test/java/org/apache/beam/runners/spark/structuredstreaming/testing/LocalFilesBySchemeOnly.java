@@ -27,7 +27,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * The files of this machine under a scheme of their own, for which nobody takes them for local ones: a
  * file system like those of clusters, which knows no locks.
  */
-public final class LocalFilesBySchemeOnly extends RawLocalFileSystem {
+public class LocalFilesBySchemeOnly extends RawLocalFileSystem {
   /** Its scheme, and the setting of Hadoop's configuration that makes it known. */
   public static final String SCHEME = "remote";
 
