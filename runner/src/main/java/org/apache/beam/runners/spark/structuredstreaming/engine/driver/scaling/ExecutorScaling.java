@@ -46,11 +46,13 @@ import scala.collection.immutable.Map$;
 public final class ExecutorScaling {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorScaling.class);
   private static final String SPARKS_OWN = "spark.dynamicAllocation.enabled";
+  private static final long PATIENCE_MILLIS = 10_000;
   private static final AtomicReference<ExecutorScaling> BEGUN = new AtomicReference<>();
 
   private final String pipelineName;
   private final SparkContext context;
   private final ExecutorAllocationClient client;
+  private final AllocationCalls calls;
   private final ScalingPolicy policy;
   private final LoadAverage average;
   private final ExecutorHoldings holdings = new ExecutorHoldings();
@@ -69,6 +71,7 @@ public final class ExecutorScaling {
     this.pipelineName = options.getJobName();
     this.context = context;
     this.client = client;
+    this.calls = new AllocationCalls(pipelineName, PATIENCE_MILLIS);
     this.policy =
         new ScalingPolicy(
             options.getDynamicAllocationScalingUpRatio(),
@@ -215,15 +218,24 @@ public final class ExecutorScaling {
         .toList();
   }
 
-  /** Makes the number of executors that the cluster manager is to keep up. */
-  private void request(int executors) {
-    if (!context.requestTotalExecutors(executors, 0, Map$.MODULE$.<String, Object>empty())) {
+  /**
+   * Makes the number of executors that the cluster manager is to keep up.
+   *
+   * @return whether it has answered
+   */
+  private boolean request(int executors) throws InterruptedException {
+    Optional<Boolean> taken =
+        calls.ask(
+            executors + " executors",
+            () -> context.requestTotalExecutors(executors, 0, Map$.MODULE$.<String, Object>empty()));
+    if (taken.isPresent() && !taken.get()) {
       LOG.warn(
           "The cluster manager did not take the request of pipeline {} for {} executors; the next decision"
               + " repeats it if it is still wanted",
           pipelineName,
           executors);
     }
+    return taken.isPresent();
   }
 
   private void release(List<String> active, long epoch, Farewell farewell)
@@ -231,17 +243,25 @@ public final class ExecutorScaling {
     String executor = holdings.leastHolding(active).orElseThrow();
     int held = holdings.held(executor);
     // First, or the cluster manager would start another one in its place.
-    request(active.size() - 1);
+    if (!request(active.size() - 1)) {
+      return;
+    }
     boolean inOrder = held == 0 || sayFarewell(executor, epoch, farewell);
     // One that runs tasks of somebody else's job is left alone.
-    boolean released =
-        !client
-            .killExecutors(
-                JavaConverters.asScalaBuffer(List.of(executor)).toSeq(), false, false, false)
-            .isEmpty();
-    if (!released) {
-      request(active.size());
+    Optional<Boolean> released =
+        calls.ask(
+            "the end of executor " + executor,
+            () ->
+                !client
+                    .killExecutors(
+                        JavaConverters.asScalaBuffer(List.of(executor)).toSeq(), false, false, false)
+                    .isEmpty());
+    if (released.isEmpty()) {
+      return;
+    }
+    if (!released.get()) {
       LOG.info("Executor {} runs tasks of another job and is not released", executor);
+      request(active.size());
       return;
     }
     // Spark finds out some seconds later, and asks it for broadcasts and shuffles in vain until then.
