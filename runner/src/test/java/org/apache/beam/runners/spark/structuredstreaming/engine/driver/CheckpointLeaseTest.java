@@ -24,14 +24,22 @@ import static org.hamcrest.Matchers.lessThan;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.ForkedProgram;
+import org.apache.beam.runners.spark.structuredstreaming.testing.LocalFilesBySchemeOnly;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager$;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +50,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class CheckpointLeaseTest {
   private static final long LEASE_MILLIS = 1_500;
+
+  /** A third of it is more than two writes are apart, on whatever machine. */
+  private static final long TAKEN_OVER_MILLIS = 6_000;
+
   private static final String LOCKED = "file";
   private static final String RENEWED = "remote";
 
@@ -120,21 +132,16 @@ class CheckpointLeaseTest {
     }
   }
 
+  /** Each has seen the file stand still, and writes it, before the other has. */
   @Test
   void ofTwoThatTakeOverAtTheSameTimeOneHasIt() throws Exception {
     holder(RENEWED).kill();
+    CyclicBarrier bothTakeOver = new CyclicBarrier(2);
+    Executor threads = task -> new Thread(task, "taker").start();
     List<CompletableFuture<CheckpointLease>> takers =
-        IntStream.range(0, 3)
+        IntStream.range(0, 2)
             .mapToObj(
-                taker ->
-                    CompletableFuture.supplyAsync(
-                        () -> {
-                          try {
-                            return take(RENEWED);
-                          } catch (IOException e) {
-                            throw new IllegalStateException(e);
-                          }
-                        }))
+                taker -> CompletableFuture.supplyAsync(() -> takeTogether(bothTakeOver), threads))
             .toList();
     for (CompletableFuture<CheckpointLease> taker : takers) {
       taker.handle((lease, failure) -> lease).join();
@@ -145,9 +152,38 @@ class CheckpointLeaseTest {
             .map(CompletableFuture::join)
             .toList();
     try {
-      assertThat(taken.stream().filter(CheckpointLease::isHeld).count(), is(1L));
+      assertThat(taken.size(), is(1));
+      taken.get(0).check();
     } finally {
       taken.forEach(CheckpointLease::close);
+    }
+  }
+
+  /** Takes the lease over; its first write waits for that of whoever has the barrier too. */
+  private CheckpointLease takeTogether(CyclicBarrier barrier) {
+    try {
+      Configuration configuration = LocalFilesBySchemeOnly.configuration();
+      org.apache.hadoop.fs.Path beam = new org.apache.hadoop.fs.Path(location(RENEWED));
+      CheckpointFileManager files = CheckpointFileManager$.MODULE$.create(beam, configuration);
+      AtomicBoolean waited = new AtomicBoolean();
+      CheckpointFileManager waiting =
+          (CheckpointFileManager)
+              Proxy.newProxyInstance(
+                  getClass().getClassLoader(),
+                  new Class<?>[] {CheckpointFileManager.class},
+                  (proxy, method, arguments) -> {
+                    if (method.getName().equals("createAtomic") && waited.compareAndSet(false, true)) {
+                      barrier.await();
+                    }
+                    return method.invoke(files, arguments);
+                  });
+      return RenewedLease.take(
+          new org.apache.hadoop.fs.Path(beam, CheckpointLease.LEASE_FILE),
+          waiting,
+          "one of two",
+          TAKEN_OVER_MILLIS);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
     }
   }
 }
