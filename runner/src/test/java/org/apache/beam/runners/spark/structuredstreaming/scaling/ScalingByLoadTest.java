@@ -209,6 +209,11 @@ class ScalingByLoadTest {
         steering.setLoad(1500);
         await("the most executors", result, fleet, () -> fleet.size() == MOST);
         await("readers and state on all", result, fleet, () -> isSpread(counting));
+        await(
+            "the end of readers that moved",
+            result,
+            fleet,
+            () -> openReaders(steering).size() == SteeredSource.SPLITS);
         assertThat(gauge("executors"), is(MOST));
         assertThat((Double) gauge("load"), is(greaterThan(0.0)));
         steering.setLoad(0);
@@ -225,10 +230,7 @@ class ScalingByLoadTest {
       assertThat("starts of the query", log.queryStarts(), is(1));
     }
     assertThat(recorder.values("all"), is(expected(steering)));
-    assertThat(
-        "readers that were not closed",
-        steering.readers().stream().filter(reader -> !reader.closed()).toList(),
-        empty());
+    assertThat("readers that were not closed", openReaders(steering), empty());
   }
 
   /** Three executors, a reader on one of them and state on another: the third is of no use. */
@@ -312,6 +314,10 @@ class ScalingByLoadTest {
     long epoch = counting.lastEpoch() - 1;
     return counting.executorsOf(epoch, 0).size() == MOST
         && counting.executorsOf(epoch, 1).size() == MOST;
+  }
+
+  private static List<OpenedReader> openReaders(Steering steering) {
+    return steering.readers().stream().filter(reader -> !reader.closed()).toList();
   }
 
   private static void assertReadersOfEndedProcessesAreFinalized(Steering steering) {

@@ -58,11 +58,12 @@ import org.slf4j.LoggerFactory;
  *       restores a reader of its own, which takes the entry's place. The first attempt's reader is
  *       closed when that attempt lets go of it.
  *   <li>A reader that is let go of without having completed its batch is closed.
+ *   <li>An idle entry with {@code p < s} is retired once a task of its query has begun epoch {@code s} here.
  * </ol>
  *
- * <p>A daemon thread, which lives as long as there are entries, retires readers idle for longer than
- * their time-out. The time-out should exceed the longest gap between two epochs. Failures to finalize
- * or to close are logged and otherwise ignored: for Beam both are best effort.
+ * <p>A daemon thread, which lives as long as there are entries, retires those of rule 6 and readers idle
+ * for longer than their time-out. The time-out should exceed the longest gap between two epochs. Failures
+ * to finalize or to close are logged and otherwise ignored: for Beam both are best effort.
  *
  * <p>Thread-safe. No lock is held while a source's code runs or a file is read.
  */
@@ -210,14 +211,23 @@ public final class BeamReaderCache {
   /**
    * Retires the readers of a query that has ended, those of this JVM: to be called in each executor,
    * or left to the sweepers there. Finalizes the marks whose epoch Spark committed, closes and forgets
-   * the readers. One that a task still holds is closed by that task, without
-   * finalizing.
+   * the readers. One that a task still holds is closed by that task, without finalizing.
    *
    * @param checkpointDir root checkpoint location of the query
    */
   public static void retireAll(String checkpointDir) {
     take(reader -> reader.key.startsWith(checkpointDir + "/")).forEach(CachedReader::retire);
     SourceDescription.unload(checkpointDir);
+  }
+
+  /** Lets the sweeper retire, by rule 6, what an epoch leaves behind that a query's task has begun here. */
+  public static void epochBegun(String checkpointDir, long epoch) {
+    synchronized (LOCK) {
+      READERS.values().stream()
+          .filter(idle -> !idle.inUse && idle.epoch < epoch && idle.key.startsWith(checkpointDir + "/"))
+          .forEach(CachedReader::makeDue);
+      LOCK.notifyAll();
+    }
   }
 
   /** Number of entries, for tests. */
@@ -471,6 +481,10 @@ public final class BeamReaderCache {
       if (failure instanceof OutOfMemoryError fatal) {
         throw fatal;
       }
+    }
+
+    private void makeDue() {
+      idleSinceNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(idleTimeoutMillis);
     }
 
     private long nanosUntilDue() {

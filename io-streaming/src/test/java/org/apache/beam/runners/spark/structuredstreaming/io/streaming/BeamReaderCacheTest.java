@@ -301,6 +301,33 @@ class BeamReaderCacheTest {
     assertThat(trace.acknowledged, empty());
   }
 
+  /** As when its split has moved to another executor. */
+  @Test
+  void aReaderThatAnEpochLeavesBehindIsFinalizedAndClosedLongBeforeItsTimeout() throws Exception {
+    CachedReader<String> staying = acquire(0);
+    CachedReader<String> left = ofKey("/checkpoint/left");
+    CachedReader<String> ofOther = ofKey("/checkpoint-2/other");
+    complete(staying, 2, 1);
+    complete(left, 1, 3);
+    complete(ofOther, 1, 1);
+
+    BeamReaderCache.epochBegun("/checkpoint", 2);
+
+    await(() -> trace.closed.get() == 1);
+    assertThat(trace.acknowledged, hasSize(1));
+    assertEquals(3, trace.acknowledged.get(0).records());
+    assertEquals(2, BeamReaderCache.size());
+    CachedReader<String> again = acquire(2);
+    assertSame(staying, again);
+    again.release();
+  }
+
+  /** A reader of an epoch 0 that is committed. */
+  private CachedReader<String> ofKey(String location) throws IOException {
+    return BeamReaderCache.acquire(
+        BeamReaderCache.key(location, 0), 0, split, options, LONG_TIMEOUT, () -> 0, at -> null);
+  }
+
   @Test
   void aReaderInUseIsNotSwept() throws Exception {
     CachedReader<String> used = acquire(0, 1, () -> 0);

@@ -180,6 +180,7 @@ public final class BatchPipeline extends RunningPipeline {
             new SerializablePipelineOptions(options()),
             parallelism,
             null,
+            null,
             options().getReaderIdleTimeoutMillis());
     ReportAccumulator reports = new ReportAccumulator();
     // Those of failed attempts too: they count as attempted.

@@ -124,6 +124,7 @@ final class QueryStart {
             plan,
             serializableOptions,
             claim.parallelism(),
+            checkpoint.location(),
             new StateSetup(
                 claim.checkpointId(),
                 checkpoint.stateLocation(),

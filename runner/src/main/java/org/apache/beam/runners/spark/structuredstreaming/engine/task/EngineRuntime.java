@@ -33,11 +33,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.LevelGraph;
 import org.apache.beam.runners.spark.structuredstreaming.engine.graph.ShuffleLayout;
 import org.apache.beam.runners.spark.structuredstreaming.engine.keyed.MaterializedViews;
 import org.apache.beam.runners.spark.structuredstreaming.engine.state.StateStores;
+import org.apache.beam.runners.spark.structuredstreaming.io.streaming.BeamReaderCache;
 import org.apache.beam.runners.spark.structuredstreaming.translation.Plan;
 import org.apache.beam.sdk.options.PipelineOptions;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
@@ -77,6 +79,7 @@ public final class EngineRuntime {
   private final MaterializedViews materializedViews = new MaterializedViews();
   private final ShuffleLayout layout;
   private final Map<Class<?>, Closeable> shared = new HashMap<>();
+  private final AtomicLong begunEpoch = new AtomicLong(-1);
   private ScheduledFuture<?> sweep;
   private boolean closed;
   private boolean ended;
@@ -120,6 +123,18 @@ public final class EngineRuntime {
     if (runtime != null) {
       runtime.callbacks.committed(committedEpoch, usedAttempts, System.currentTimeMillis());
       runtime.closeGraphs();
+    }
+  }
+
+  /**
+   * A task of an epoch begins here, so the epoch before is committed.
+   *
+   * @param usedAttempts of the epochs before, the task attempts whose callbacks are to run
+   */
+  void epochBegun(long epoch, Set<Long> usedAttempts) {
+    callbacks.committed(epoch - 1, usedAttempts, System.currentTimeMillis());
+    if (begunEpoch.getAndAccumulate(epoch, Math::max) < epoch) {
+      BeamReaderCache.epochBegun(setup.checkpointLocation(), epoch);
     }
   }
 

@@ -34,12 +34,14 @@ public final class EngineSetup implements Serializable {
   private final byte[] plan;
   private final SerializablePipelineOptions options;
   private final int parallelism;
+  private final String checkpointLocation;
   private final StateSetup state;
   private final long idleTimeoutMillis;
 
   /**
    * @param runKey unique for every start of the query: what executors file live objects under
    * @param parallelism partitions of every level but 0, fixed for the life of the checkpoint
+   * @param checkpointLocation root of the checkpoint; null if there is none
    * @param state null if there are no state stores
    * @param idleTimeoutMillis how long DoFns that no task uses stay set up
    */
@@ -48,12 +50,14 @@ public final class EngineSetup implements Serializable {
       Plan plan,
       SerializablePipelineOptions options,
       int parallelism,
+      String checkpointLocation,
       StateSetup state,
       long idleTimeoutMillis) {
     this.runKey = Objects.requireNonNull(runKey, "runKey");
     this.plan = SerializableUtils.serializeToByteArray(plan);
     this.options = Objects.requireNonNull(options, "options");
     this.parallelism = parallelism;
+    this.checkpointLocation = checkpointLocation;
     this.state = state;
     this.idleTimeoutMillis = idleTimeoutMillis;
   }
@@ -78,6 +82,10 @@ public final class EngineSetup implements Serializable {
 
   public int parallelism() {
     return parallelism;
+  }
+
+  String checkpointLocation() {
+    return checkpointLocation;
   }
 
   StateSetup state() {

@@ -105,10 +105,9 @@ public final class EpochTasks implements Serializable {
     return new KeyedTask(address, runtime, context, reports, blocks, state).start();
   }
 
-  /** The runtime, which hears here that the epoch before is committed: else there were no task. */
   private EngineRuntime runtime() {
     EngineRuntime runtime = EngineRuntime.of(setup.value());
-    runtime.callbacks().committed(epoch - 1, usedAttempts, System.currentTimeMillis());
+    runtime.epochBegun(epoch, usedAttempts);
     return runtime;
   }
 
