@@ -41,7 +41,7 @@ class ManyKeysTest {
   private static final int MANY = Integer.getInteger("manykeys.keys", 200_000);
   private static final double RATIO = 1.3;
   private static final String HEAP = "2g";
-  private static final long LIMIT_MINUTES = 15 + MANY / 250_000;
+  private static final long LIMIT_MINUTES = 15L + MANY / 250_000;
 
   @TempDir Path directory;
 
