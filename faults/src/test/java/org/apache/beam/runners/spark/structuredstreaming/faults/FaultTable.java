@@ -25,7 +25,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the suite has seen, by fault; written to {@code target/faults.md} with every run. */
+/**
+ * What the suite has seen, by fault; written to {@code target/faults.md} with every run, and printed at
+ * the end by {@link FaultTablePrinter}.
+ */
 final class FaultTable {
   private static final Map<String, Row> ROWS = new LinkedHashMap<>();
 
