@@ -32,6 +32,18 @@ final class EventLog {
   static final String JOB = "job";
   static final String COMMIT = "commit";
 
+  /** A copy of a slow task has ended before the task. */
+  static final String COPY = "copy";
+
+  /** The system has refused a write because the disk is full. */
+  static final String DISK_FULL = "disk full";
+
+  /** A file was written although its disk should have been full. */
+  static final String DISK_NOT_FULL = "disk not full";
+
+  /** A task that writes its mark was to be ended by Spark because a copy of it has ended. */
+  static final String OVERTAKEN = "overtaken";
+
   private static final String SEPARATOR = "\t";
 
   private final Path file;

@@ -34,9 +34,6 @@ enum FaultAction {
   /** Whoever passes gets an exception. */
   FAIL,
 
-  /** Whoever passes gets what a full disk gives. */
-  DISK_FULL,
-
   /** The thread stays here until it is interrupted, and the program is asked to cancel the pipeline. */
   HANG,
 
@@ -45,6 +42,12 @@ enum FaultAction {
 
   /** Lets threads go on that are in {@link #OUTLIVE}. */
   RELEASE,
+
+  /** The thread stays here until it is interrupted. */
+  SLOW,
+
+  /** The thread stays here until the test lets it go on: see {@link FaultPoints#GO_ON}. */
+  AWAIT_TEST,
 
   /** Every file that a shuffle has written is deleted, on all executors. */
   LOSE_SHUFFLE,

@@ -17,7 +17,9 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.faults;
 
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import org.apache.beam.runners.spark.structuredstreaming.engine.files.EngineFileManager;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -26,19 +28,28 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager;
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager.CancellableFSDataOutputStream;
+import org.checkerframework.checker.nullness.qual.Nullable;
 
 /**
- * Writes checkpoints as the runner does, and passes the points {@code file <path> begin}, {@code
- * before} (its content is written, under another name) and {@code after} (it has its name), with the
- * path within the checkpoint. Marks, plans and splits are written through it as well as Spark's logs
- * and state.
+ * Writes checkpoints as the runner does, and passes the points {@code file <path> begin}, {@code full}
+ * (whether its disk is full until it is written), {@code before} (its content is written, under another
+ * name) and {@code after} (it has its name), with the path within the checkpoint. Marks, plans and splits
+ * are written through it as well as Spark's logs and state.
  */
 public final class FaultFileManager implements CheckpointFileManager {
+  /** What a thread does in the middle of its next write, behind {@code before}. */
+  private static final ThreadLocal<Runnable> IN_WRITE = new ThreadLocal<>();
+
   private final CheckpointFileManager manager;
 
   /** Called by Spark, by reflection. */
   public FaultFileManager(Path root, Configuration configuration) throws IOException {
     manager = new EngineFileManager(root, configuration);
+  }
+
+  /** Has this thread do something when it has written its next file and not given it its name. */
+  static void inNextWrite(Runnable action) {
+    IN_WRITE.set(action);
   }
 
   private static String relative(Path path) {
@@ -59,7 +70,19 @@ public final class FaultFileManager implements CheckpointFileManager {
     } catch (IOException e) {
       throw sneaky(e);
     }
-    return new FaultStream(relative, manager.createAtomic(path, overwriteIfPossible));
+    CancellableFSDataOutputStream stream = manager.createAtomic(path, overwriteIfPossible);
+    return new FaultStream(relative, fullDisk(relative), stream);
+  }
+
+  /** Null unless the disk is to be full while the file is written. */
+  private static SmallDisk.@Nullable Full fullDisk(String relative) {
+    try {
+      return FaultPoints.isTold("file " + relative + " full")
+          ? SmallDisk.Full.of(FaultPoints.directory().resolve(FaultProgram.CHECKPOINT))
+          : null;
+    } catch (IOException e) {
+      throw sneaky(e);
+    }
   }
 
   /** Scala declares no exceptions, and its callers expect the ones that file systems throw. */
@@ -68,14 +91,62 @@ public final class FaultFileManager implements CheckpointFileManager {
     throw (E) failure;
   }
 
+  /** Sees what the system refuses because the disk is full. */
+  private static final class WatchedStream extends FilterOutputStream {
+    private final SmallDisk.@Nullable Full disk;
+    private boolean refused;
+
+    WatchedStream(SmallDisk.@Nullable Full disk, OutputStream out) {
+      super(out);
+      this.disk = disk;
+    }
+
+    @Override
+    public void write(int single) throws IOException {
+      write(new byte[] {(byte) single}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      try {
+        if (disk != null) {
+          disk.beforeWrite();
+        }
+        out.write(bytes, from, length);
+      } catch (IOException e) {
+        if (SmallDisk.NO_SPACE.equals(e.getMessage())) {
+          refused = true;
+          FaultPoints.events().add(EventLog.DISK_FULL, FaultPoints.task());
+        }
+        throw e;
+      }
+    }
+
+    /** The file is written, or given up. */
+    void end(String path) throws IOException {
+      if (disk != null) {
+        disk.close();
+        if (!refused) {
+          FaultPoints.events().add(EventLog.DISK_NOT_FULL, path);
+        }
+      }
+    }
+  }
+
   private static final class FaultStream extends CancellableFSDataOutputStream {
     private final String path;
+    private final WatchedStream watched;
     private final CancellableFSDataOutputStream stream;
     private boolean ended;
 
-    FaultStream(String path, CancellableFSDataOutputStream stream) {
-      super(stream);
+    FaultStream(String path, SmallDisk.@Nullable Full disk, CancellableFSDataOutputStream stream) {
+      this(path, new WatchedStream(disk, stream), stream);
+    }
+
+    private FaultStream(String path, WatchedStream watched, CancellableFSDataOutputStream stream) {
+      super(watched);
       this.path = path;
+      this.watched = watched;
       this.stream = stream;
     }
 
@@ -86,8 +157,17 @@ public final class FaultFileManager implements CheckpointFileManager {
         return;
       }
       pass(path, "before");
+      Runnable inWrite = IN_WRITE.get();
+      if (inWrite != null) {
+        IN_WRITE.remove();
+        inWrite.run();
+      }
       ended = true;
-      stream.close();
+      try {
+        stream.close();
+      } finally {
+        watched.end(path);
+      }
       if (path.startsWith("commits/")) {
         FaultPoints.events().add(EventLog.COMMIT, path.substring("commits/".length()));
       }
@@ -96,7 +176,14 @@ public final class FaultFileManager implements CheckpointFileManager {
 
     @Override
     public void cancel() {
-      ended = true;
+      if (!ended) {
+        ended = true;
+        try {
+          watched.end(path);
+        } catch (IOException e) {
+          throw sneaky(e);
+        }
+      }
       stream.cancel();
     }
   }

@@ -30,8 +30,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import scala.collection.JavaConverters;
 
 /**
- * Writes down in the driver which jobs start, and passes the point {@code task end epoch=<e>
- * level=<l>} behind every task that succeeds.
+ * Writes down in the driver which jobs start and which copies of tasks win, and passes the point {@code
+ * task end epoch=<e> level=<l>} behind every task that succeeds.
  */
 public final class FaultListener extends SparkListener {
   private final Map<Integer, String> stages = new ConcurrentHashMap<>();
@@ -58,6 +58,9 @@ public final class FaultListener extends SparkListener {
   public void onTaskEnd(SparkListenerTaskEnd task) {
     String stage = stages.get(task.stageId());
     if (stage != null && task.taskInfo().successful()) {
+      if (task.taskInfo().speculative()) {
+        FaultPoints.events().add(EventLog.COPY, stage);
+      }
       try {
         FaultPoints.pass("task end " + stage);
       } catch (IOException e) {

@@ -48,6 +48,9 @@ final class FaultPoints {
   /** Where an {@link FaultAction#OUTLIVE} ends. */
   static final String RELEASED = "released";
 
+  /** Where an {@link FaultAction#AWAIT_TEST} ends. */
+  static final String GO_ON = "go-on";
+
   /** Where Spark tells tasks and jobs the epoch they are of. */
   static final String EPOCH_PROPERTY = "streaming.sql.batchId";
 
@@ -133,8 +136,12 @@ final class FaultPoints {
       case KILL_ALL_EXECUTORS -> killExecutors(Integer.MAX_VALUE);
       case KILL_DRIVER -> kill(isDriver() ? ProcessHandle.current() : parent());
       case FAIL -> throw new IOException("the fault '" + fault.name() + "' at " + point);
-      case DISK_FULL -> throw new IOException("No space left on device");
-      case HANG -> hang();
+      case HANG -> {
+        Files.createFile(directory().resolve(CANCEL));
+        awaitInterruption();
+      }
+      case SLOW -> awaitInterruption();
+      case AWAIT_TEST -> stay(() -> Files.exists(directory().resolve(GO_ON)));
       case OUTLIVE -> outlive();
       case RELEASE -> Files.createFile(directory().resolve(RELEASED));
       case LOSE_SHUFFLE -> loseShuffle();
@@ -178,8 +185,7 @@ final class FaultPoints {
     process.destroyForcibly();
   }
 
-  private static void hang() throws IOException {
-    Files.createFile(directory().resolve(CANCEL));
+  private static void awaitInterruption() throws IOException {
     stay(() -> Thread.currentThread().isInterrupted());
     throw new IOException("interrupted while it hung");
   }
@@ -188,7 +194,8 @@ final class FaultPoints {
     stay(() -> Files.exists(directory().resolve(RELEASED)));
   }
 
-  private static void stay(BooleanSupplier over) {
+  /** Returns when it is over, whatever the thread is interrupted by; fails if that takes too long. */
+  static void stay(BooleanSupplier over) {
     long end = System.nanoTime() + PATIENCE_NANOS;
     while (!over.getAsBoolean()) {
       if (System.nanoTime() > end) {

@@ -30,7 +30,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.apache.beam.runners.spark.structuredstreaming.testing.Await;
 import org.apache.beam.runners.spark.structuredstreaming.testing.ForkedProgram;
+import org.checkerframework.checker.nullness.qual.Nullable;
 
 /**
  * A run of seeded pipelines with a schedule of faults, from its first start to its end: started again
@@ -50,6 +52,8 @@ final class FaultRun {
   private final List<String> options = new ArrayList<>();
   private final List<Integer> ends = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
+  private @Nullable String second;
+  private int secondEnd = -1;
 
   /** A run that has not begun; the directory is its own. */
   FaultRun(
@@ -67,12 +71,23 @@ final class FaultRun {
     return this;
   }
 
+  /** Starts a second driver at a fault that lets the first one wait, and lets that go on behind it. */
+  FaultRun withSecondDriverAt(String fault) {
+    second = fault;
+    return this;
+  }
+
+  /** How the second driver has ended. */
+  int secondEnd() {
+    return secondEnd;
+  }
+
   /** How the driver has ended, each time: by {@link FaultProgram}'s values, or as killed. */
   List<Integer> ends() {
     return ends;
   }
 
-  /** With what the pipeline has failed, each time. */
+  /** With what the pipeline has failed, each time, the second driver's included. */
   List<String> failures() {
     return failures;
   }
@@ -88,6 +103,11 @@ final class FaultRun {
 
   List<EventLog.Event> events() {
     return new EventLog(directory.resolve(FaultPoints.EVENTS)).events();
+  }
+
+  /** How many events of a kind there have been. */
+  long count(String kind) {
+    return events().stream().filter(event -> event.kind().equals(kind)).count();
   }
 
   /** How often a fault has happened. */
@@ -168,20 +188,10 @@ final class FaultRun {
 
   /** Starts the program and waits for its end. */
   int startOnce() throws IOException, InterruptedException {
-    List<String> arguments =
-        new ArrayList<>(
-            List.of(
-                directory.toString(),
-                pipelines.stream().map(SeededPipeline::name).collect(Collectors.joining(",")),
-                Long.toString(seed),
-                Integer.toString(executors)));
-    arguments.addAll(options);
-    ForkedProgram program =
-        new ForkedProgram(FaultProgram.class, "1g", MOST_MINUTES)
-            // What makes a JVM of a few seconds fast.
-            .with("-XX:+UseSerialGC")
-            .with("-XX:TieredStopAtLevel=1");
-    try (ForkedProgram.Running running = program.start(log(ends.size()), arguments)) {
+    try (ForkedProgram.Running running = program().start(log(ends.size()), arguments())) {
+      if (second != null && secondEnd < 0) {
+        startSecond(running, second);
+      }
       int end = running.awaitExit();
       ends.add(end);
       if (end == FaultProgram.FAILED) {
@@ -191,6 +201,41 @@ final class FaultRun {
       }
       return end;
     }
+  }
+
+  private void startSecond(ForkedProgram.Running first, String fault)
+      throws IOException, InterruptedException {
+    Await.until(fault, () -> happened(fault) > 0 || !first.isAlive(), this::events);
+    assertThat(first.printed(), first.isAlive());
+    List<String> arguments = arguments();
+    // It needs no executors to be refused.
+    arguments.add("spark.master=local[1]");
+    try (ForkedProgram.Running running = program().start(directory.resolve("log-second"), arguments)) {
+      secondEnd = running.awaitExit();
+      if (secondEnd == FaultProgram.FAILED) {
+        failures.add(Files.readString(directory.resolve(FaultProgram.FAILURE)));
+      }
+    }
+    Files.createFile(directory.resolve(FaultPoints.GO_ON));
+  }
+
+  private List<String> arguments() {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                directory.toString(),
+                pipelines.stream().map(SeededPipeline::name).collect(Collectors.joining(",")),
+                Long.toString(seed),
+                Integer.toString(executors)));
+    arguments.addAll(options);
+    return arguments;
+  }
+
+  private static ForkedProgram program() {
+    return new ForkedProgram(FaultProgram.class, "1g", MOST_MINUTES)
+        // What makes a JVM of a few seconds fast.
+        .with("-XX:+UseSerialGC")
+        .with("-XX:TieredStopAtLevel=1");
   }
 
   private Path log(int start) {

@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.faults;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,18 +27,21 @@ import java.nio.file.StandardOpenOption;
 import java.util.NoSuchElementException;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.beam.sdk.io.UnboundedSource;
 import org.apache.beam.sdk.io.UnboundedSource.UnboundedReader;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.values.KV;
+import org.apache.spark.TaskContext;
 import org.checkerframework.checker.nullness.qual.Nullable;
 import org.joda.time.Instant;
 
 /**
  * A reader with what a reader of a real system has: a thread and an open file of its own. Passes the
  * points {@code create <source> <split> epoch=<e>}, {@code read <source> <split> epoch=<e>
- * partition=<p> begin} and {@code ... record=<number in the epoch>}, of the task's partition.
+ * partition=<p> begin}, {@code ... record=<number in the epoch>} and {@code mark <source> <split>
+ * epoch=<e> partition=<p>}, of the task's partition.
  */
 final class LoggedReader extends UnboundedReader<KV<String, Long>> {
   static final String CONNECTIONS = "connections";
@@ -48,9 +52,15 @@ final class LoggedReader extends UnboundedReader<KV<String, Long>> {
 
   private static final int OLDER_POSITION = 7;
 
+  /** How long the write of a mark waits for a copy of its task to overtake it. */
+  private static final long OVERTAKING_NANOS = TimeUnit.SECONDS.toNanos(3);
+
   /** The driver starts executors itself; asked for once, as an executor outlives it for a moment. */
   private static final long DRIVER =
       ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(-1L);
+
+  /** Where Spark tells tasks the start of the query that they are of. */
+  private static final String START_PROPERTY = "spark.jobGroup.id";
 
   private final LoggedSource source;
   private final SeededRecords records;
@@ -143,8 +153,7 @@ final class LoggedReader extends UnboundedReader<KV<String, Long>> {
     if (FaultPoints.epoch() != epoch) {
       epoch = FaultPoints.epoch();
       read = 0;
-      // Another number in every attempt: a source may read differently the second time.
-      left = source.perEpoch() - (int) (System.nanoTime() / 1000 % 2);
+      left = source.perEpoch() - fewer(TaskContext.get());
       FaultPoints.pass(of + " begin");
     }
     current = null;
@@ -157,6 +166,15 @@ final class LoggedReader extends UnboundedReader<KV<String, Long>> {
     current = records.at(source.splitNumber(), position);
     position++;
     return true;
+  }
+
+  /**
+   * Another number in every other attempt at a task, and with even odds in another start of its query: a
+   * source may read differently the second time.
+   */
+  private static int fewer(TaskContext task) {
+    int start = String.valueOf(task.getLocalProperty(START_PROPERTY)).hashCode();
+    return Math.floorMod(start + FaultPoints.epoch() + task.stageAttemptNumber() + task.attemptNumber(), 2);
   }
 
   @Override
@@ -192,7 +210,40 @@ final class LoggedReader extends UnboundedReader<KV<String, Long>> {
   public LoggedSource.Mark getCheckpointMark() {
     String name = id + "/" + marks++;
     call(CallLog.Kind.MARK, name, epoch);
+    if (isToldToMeetCopy()) {
+      FaultFileManager.inNextWrite(this::awaitCopy);
+    }
     return new LoggedSource.Mark(name, position, epoch, this);
+  }
+
+  private boolean isToldToMeetCopy() {
+    try {
+      return FaultPoints.isTold(
+          "mark " + records.name() + " " + source.splitNumber() + " " + FaultPoints.task());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Stays until another attempt at the task reads, and then until that one has made Spark end this one,
+   * or has had time to; heeds Spark no more than user code need.
+   */
+  private void awaitCopy() {
+    FaultPoints.stay(() -> log.calls().stream().anyMatch(this::isOfAnotherAttempt));
+    long end = System.nanoTime() + OVERTAKING_NANOS;
+    FaultPoints.stay(() -> Thread.currentThread().isInterrupted() || System.nanoTime() > end);
+    if (Thread.interrupted()) {
+      FaultPoints.events().add(EventLog.OVERTAKEN, records.name(), source.splitNumber());
+    }
+  }
+
+  private boolean isOfAnotherAttempt(CallLog.Call call) {
+    return call.source().equals(records.name())
+        && call.split() == source.splitNumber()
+        && call.epoch() == epoch
+        && !call.reader().equals(id)
+        && (call.kind() == CallLog.Kind.START || call.kind() == CallLog.Kind.ADVANCE);
   }
 
   void finalized(LoggedSource.Mark mark) {

@@ -17,12 +17,13 @@
  */
 package org.apache.beam.runners.spark.structuredstreaming.faults;
 
-import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.DISK_FULL;
 import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.FAIL;
 import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.LOSE_SHUFFLE;
 import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.OUTLIVE;
 import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.RELEASE;
+import static org.apache.beam.runners.spark.structuredstreaming.faults.FaultAction.TOLD;
 import static org.hamcrest.MatcherAssert.assertThat;
+import static org.hamcrest.Matchers.greaterThanOrEqualTo;
 import static org.hamcrest.Matchers.is;
 
 import java.nio.file.Path;
@@ -43,10 +44,10 @@ class StorageFaultsTest {
           Fault.once("offset log entry that cannot be written", FAIL, "^file offsets/2 before"),
           Fault.once("mark that cannot be written", FAIL, "^file beam/sources/.*-4 before"),
           Fault.once("commit log entry that cannot be written", FAIL, "^file commits/4 before"),
-          Fault.once(DISK, DISK_FULL, "^file offsets/5 before"),
-          new Fault(DISK, 5, DISK_FULL, "^file beam/sources/.*-6 before"),
-          new Fault(DISK, 5, DISK_FULL, "^file state/.*/6\\.[a-z]+ before"),
-          Fault.once(DISK, DISK_FULL, "^file commits/5 before"),
+          Fault.once(DISK, TOLD, "^file offsets/5 full"),
+          new Fault(DISK, 5, TOLD, "^file beam/sources/.*-6 full"),
+          new Fault(DISK, 5, TOLD, "^file state/.*/6\\.[a-z]+ full"),
+          Fault.once(DISK, TOLD, "^file commits/5 full"),
           Fault.once("fetch failure: shuffled data is gone", LOSE_SHUFFLE, "^shuffle epoch=6 begin"),
           Fault.once(
               "task that outlives its epoch", OUTLIVE, "^read .* epoch=7 partition=0 record=2"),
@@ -65,7 +66,12 @@ class StorageFaultsTest {
   @MethodSource("pipelines")
   void storesThatFailLoseNothing(List<SeededPipeline> pipelines) throws Exception {
     FaultRun run =
-        new FaultRun(directory, pipelines, 4, EXECUTORS, FAULTS).with("--maxRestarts=20").toTheEnd();
+        new FaultRun(directory, pipelines, 4, EXECUTORS, FAULTS).with("--maxRestarts=20");
+    try (SmallDisk disk = SmallDisk.at(directory.resolve(FaultProgram.CHECKPOINT))) {
+      run.toTheEnd();
+      assertThat("files that " + disk + " took when it was full", run.count(EventLog.DISK_NOT_FULL), is(0L));
+    }
     assertThat("starts of the driver", run.ends(), is(List.of(FaultProgram.DONE)));
+    assertThat(run.count(EventLog.DISK_FULL), greaterThanOrEqualTo(run.happened(DISK)));
   }
 }

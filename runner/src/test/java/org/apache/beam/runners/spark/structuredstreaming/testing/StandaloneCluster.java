@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.network.util.JavaUtils;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -54,9 +55,22 @@ public final class StandaloneCluster implements BeforeAllCallback, AfterAllCallb
     return new StandaloneCluster(workers, coresOfWorker);
   }
 
+  /** What a driver in a process of its own needs to be set to run on the cluster. */
+  public Map<String, String> settings() {
+    return Map.of(
+        "spark.master", master(),
+        "spark.driver.host", MASTER_HOST,
+        "spark.executor.cores", Integer.toString(coresOfWorker),
+        "spark.executor.extraClassPath", LocalCluster.classPath());
+  }
+
+  private String master() {
+    return "spark://" + MASTER_HOST + ":" + port;
+  }
+
   /** A session on the cluster, whose executors are as large as its workers. */
   public TestSpark session() {
-    return LocalCluster.onExecutors("spark://" + MASTER_HOST + ":" + port)
+    return LocalCluster.onExecutors(master())
         .with("spark.driver.host", MASTER_HOST)
         .with("spark.executor.cores", Integer.toString(coresOfWorker));
   }
