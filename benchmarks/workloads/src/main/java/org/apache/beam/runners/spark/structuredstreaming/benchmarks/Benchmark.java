@@ -35,21 +35,42 @@ public final class Benchmark {
   private static final long LINGER_MILLIS = 1000;
 
   private final BenchmarkOptions options;
+  private final Execution execution;
   private final CountDownLatch ended = new CountDownLatch(1);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  Benchmark(BenchmarkOptions options) {
+  Benchmark(BenchmarkOptions options, Execution execution) {
     this.options = options;
+    this.execution = execution;
+  }
+
+  /** A way to run a workload. */
+  @FunctionalInterface
+  public interface Execution {
+    /** What comes before the time begins. */
+    Run prepare(BenchmarkOptions options) throws Exception;
+  }
+
+  /** What is timed: it returns when the workload has ended, if it ever does. */
+  @FunctionalInterface
+  public interface Run {
+    /** Runs the workload, once. */
+    void toEnd() throws Exception;
   }
 
   /** Runs the workload that the arguments name, with the runner and the options that they name. */
   public static void main(String[] args) {
+    main(args, Benchmark::pipeline);
+  }
+
+  /** Runs what the arguments name in another way than as a Beam pipeline. */
+  public static void main(String[] args, Execution execution) {
     int exitCode = 1;
     try {
       PipelineOptionsFactory.register(BenchmarkOptions.class);
       BenchmarkOptions options =
           PipelineOptionsFactory.fromArgs(args).withValidation().as(BenchmarkOptions.class);
-      Measurement measurement = new Benchmark(options).run();
+      Measurement measurement = new Benchmark(options, execution).run();
       System.out.println("RESULT " + measurement.toJson());
       exitCode = 0;
     } catch (Throwable e) {
@@ -89,17 +110,15 @@ public final class Benchmark {
   }
 
   /** Runs the pipeline until it has the right results, has ended, or takes too long. */
-  Measurement run() throws InterruptedException {
-    Workload workload = Workloads.named(options.getWorkload());
+  Measurement run() throws Exception {
     long records = options.getRecords();
-    Totals expected = workload.expected(records);
-    Pipeline pipeline = Pipeline.create(options);
-    workload.build(pipeline, records);
+    Totals expected = Workloads.named(options.getWorkload()).expected(records);
+    Run run = execution.prepare(options);
     Results.reset();
     HeapWatch heap = HeapWatch.start();
     double cpuBefore = cpuSeconds();
     long start = System.nanoTime();
-    Thread thread = new Thread(() -> runToEnd(pipeline), "benchmark");
+    Thread thread = new Thread(() -> runToEnd(run), "benchmark");
     thread.setDaemon(true);
     thread.start();
     boolean batch = options.getWorkload().startsWith("batch-");
@@ -129,9 +148,15 @@ public final class Benchmark {
     return new Measurement(options.getWorkload(), records, outcome, seconds, cpu, totals, heap);
   }
 
-  private void runToEnd(Pipeline pipeline) {
+  static Run pipeline(BenchmarkOptions options) {
+    Pipeline pipeline = Pipeline.create(options);
+    Workloads.named(options.getWorkload()).build(pipeline, options.getRecords());
+    return () -> pipeline.run().waitUntilFinish();
+  }
+
+  private void runToEnd(Run run) {
     try {
-      pipeline.run().waitUntilFinish();
+      run.toEnd();
     } catch (Throwable e) {
       failure.set(e);
     } finally {

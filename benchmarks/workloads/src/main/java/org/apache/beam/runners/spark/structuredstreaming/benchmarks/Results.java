@@ -23,7 +23,7 @@ import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
 import org.apache.beam.sdk.values.KV;
 
 /** The results of the pipeline that runs in this JVM, of which every runner keeps its workers here. */
-final class Results {
+public final class Results {
   private static final LongAdder COUNT = new LongAdder();
   private static final LongAdder CHECKSUM = new LongAdder();
 
@@ -33,9 +33,7 @@ final class Results {
   static final class Sink extends DoFn<KV<Long, Long>, Void> {
     @ProcessElement
     public void process(@Element KV<Long, Long> result, BoundedWindow window) {
-      CHECKSUM.add(
-          checksum(result.getKey(), window.maxTimestamp().getMillis(), result.getValue()));
-      COUNT.increment();
+      add(result.getKey(), window.maxTimestamp().getMillis(), result.getValue());
     }
   }
 
@@ -53,6 +51,12 @@ final class Results {
     Totals totals() {
       return new Totals(count, checksum);
     }
+  }
+
+  /** Takes a result in the window whose last millisecond is given. */
+  public static void add(long key, long windowMillis, long value) {
+    CHECKSUM.add(checksum(key, windowMillis, value));
+    COUNT.increment();
   }
 
   static void reset() {

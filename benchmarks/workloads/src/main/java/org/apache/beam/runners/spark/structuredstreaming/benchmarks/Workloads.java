@@ -25,18 +25,23 @@ import org.apache.beam.sdk.transforms.Sum;
 
 /** All workloads by name. */
 final class Workloads {
+  private static final int LAST_QUERY = 8;
   private static final Map<String, Supplier<Workload>> ALL = new TreeMap<>();
 
   static {
     ALL.put("sum", () -> new KeyedSums(Input.STREAM, Sum.longsPerKey()));
     ALL.put("group", () -> new KeyedSums(Input.STREAM, new SumOfGroups()));
     ALL.put("state", () -> new KeyedSums(Input.STREAM, ParDo.of(new SumInState())));
-    ALL.put("sessions", Sessions::new);
+    ALL.put("sessions", UserSessions::new);
     ALL.put("chain", Chain::new);
     ALL.put("sliding", Sliding::new);
     ALL.put("side-input", Enrichment::new);
     ALL.put("join", () -> new Join(Input.STREAM));
     ALL.put("chained", Chained::new);
+    for (int query = 0; query <= LAST_QUERY; query++) {
+      AuctionQueries queries = new AuctionQueries(query);
+      ALL.put("auctions-" + query, () -> queries);
+    }
     ALL.put("batch-wordcount", WordCount::new);
     ALL.put("batch-join", () -> new Join(Input.BATCH));
     ALL.put("batch-sort", Sort::new);

@@ -45,7 +45,8 @@ class WorkloadsTest {
                         "--workload=" + name,
                         "--records=20000")
                     .withValidation()
-                    .as(BenchmarkOptions.class))
+                    .as(BenchmarkOptions.class),
+                Benchmark::pipeline)
             .run();
     assertThat(measurement.toJson(), measurement.outcome(), is("right"));
     assertThat("a workload without results shows nothing", measurement.totals().count(), greaterThan(0L));

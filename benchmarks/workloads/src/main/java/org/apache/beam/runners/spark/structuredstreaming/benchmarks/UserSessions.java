@@ -21,6 +21,7 @@ import org.apache.beam.sdk.Pipeline;
 import org.apache.beam.sdk.coders.Coder;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.Sum;
+import org.apache.beam.sdk.transforms.windowing.Sessions;
 import org.apache.beam.sdk.transforms.windowing.Window;
 import org.apache.beam.sdk.values.KV;
 import org.joda.time.Duration;
@@ -29,7 +30,7 @@ import org.joda.time.Duration;
  * The sum of the values of each session, which ends with a gap of ten seconds. For five seconds of event
  * time 100 of 2,000 users are active, 250 records each; then come the next 100.
  */
-final class Sessions implements Workload {
+final class UserSessions implements Workload {
   private static final long USERS = 2000;
   private static final int ACTIVE = 100;
   private static final long TURN_MILLIS = 5000;
@@ -59,11 +60,7 @@ final class Sessions implements Workload {
   public void build(Pipeline pipeline, long records) {
     pipeline
         .apply("Read", Input.STREAM.read(generator, records))
-        .apply(
-            "Window",
-            Window.into(
-                org.apache.beam.sdk.transforms.windowing.Sessions.withGapDuration(
-                    Duration.millis(GAP_MILLIS))))
+        .apply("Window", Window.into(Sessions.withGapDuration(Duration.millis(GAP_MILLIS))))
         .apply("Sum", Sum.longsPerKey())
         .apply("Results", ParDo.of(new Results.Sink()));
   }
