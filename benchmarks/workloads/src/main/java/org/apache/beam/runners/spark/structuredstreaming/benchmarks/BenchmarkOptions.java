@@ -20,12 +20,11 @@ package org.apache.beam.runners.spark.structuredstreaming.benchmarks;
 import org.apache.beam.sdk.options.Default;
 import org.apache.beam.sdk.options.Description;
 import org.apache.beam.sdk.options.PipelineOptions;
-import org.apache.beam.sdk.options.Validation;
 
 /** Options of a measurement, beside those of the runner that is measured. */
 public interface BenchmarkOptions extends PipelineOptions {
   @Description("Name of the workload.")
-  @Validation.Required
+  @Default.String("sum")
   String getWorkload();
 
   void setWorkload(String workload);
