@@ -18,6 +18,7 @@
 package org.apache.beam.runners.spark.structuredstreaming.operations;
 
 import static org.hamcrest.MatcherAssert.assertThat;
+import static org.hamcrest.Matchers.allOf;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.greaterThan;
 import static org.hamcrest.Matchers.hasItems;
@@ -31,7 +32,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineResult;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.PipelineRegistry;
 import org.apache.beam.runners.spark.structuredstreaming.engine.driver.PipelineSnapshot;
@@ -123,6 +126,40 @@ class SeveralPipelinesTest {
     assertThat(running.getState(), is(State.RUNNING));
     running.cancel();
     assertThat(start(Feed.of().end(), "--jobName=only-one").waitUntilFinish(), is(State.DONE));
+  }
+
+  /** Spark takes the queries of both for one, and would end the first. */
+  @Test
+  void aCopyOfACheckpointInUseIsRefusedAndTheFirstGoesOn() throws Exception {
+    Path original = directory.resolve("original");
+    start(Feed.of(1).end(), "--jobName=original", "--checkpointDir=" + original).waitUntilFinish();
+    Path copy = directory.resolve("copy");
+    try (Stream<Path> files = Files.walk(original)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, copy.resolve(original.relativize(file)));
+      }
+    }
+    SparkStructuredStreamingPipelineResult running =
+        start(Feed.of(1), "--jobName=original", "--checkpointDir=" + original);
+    UUID runId = running.query().runId();
+    IllegalStateException refused =
+        assertThrows(
+            IllegalStateException.class,
+            () -> start(Feed.of(1), "--jobName=copy", "--checkpointDir=" + copy));
+    assertThat(
+        refused.getMessage(),
+        allOf(
+            containsString(copy + " is a copy of "),
+            containsString(original.toString()),
+            containsString("the pipeline original")));
+    assertThat(running.getState(), is(State.RUNNING));
+    assertThat(running.query().runId(), is(runId));
+    assertThat(running.query().isActive(), is(true));
+    running.cancel();
+    SparkStructuredStreamingPipelineResult copied =
+        start(Feed.of(1), "--jobName=copy", "--checkpointDir=" + copy);
+    assertThat(copied.getState(), is(State.RUNNING));
+    copied.cancel();
   }
 
   @Test

@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
@@ -95,6 +96,28 @@ public final class PipelineRegistry {
         }
       }
       RUNNING.put(pipeline.name(), pipeline);
+    }
+  }
+
+  /**
+   * Takes note of whose checkpoint a pipeline goes on with. A copy of a directory is the same
+   * checkpoint: its query has the same id, and Spark would end the one for the other.
+   *
+   * @throws IllegalStateException if a running pipeline has a copy of the checkpoint
+   */
+  static void claimCheckpoint(StreamingPipeline pipeline, UUID checkpointId) {
+    synchronized (RUNNING) {
+      for (RunningPipeline other : RUNNING.values()) {
+        if (other instanceof StreamingPipeline running
+            && checkpointId.equals(running.checkpointId())) {
+          throw new IllegalStateException(
+              "The checkpoint " + pipeline.checkpointLocation() + " is a copy of "
+                  + running.checkpointLocation() + ", or that one of it, with which the pipeline "
+                  + running.name() + " runs in this driver: Spark takes the two for one query. Cancel that"
+                  + " pipeline, or start this one in a driver of its own.");
+        }
+      }
+      pipeline.setCheckpointId(checkpointId);
     }
   }
 

@@ -20,6 +20,7 @@ package org.apache.beam.runners.spark.structuredstreaming.engine.driver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.beam.runners.spark.structuredstreaming.SparkStructuredStreamingPipelineOptions;
@@ -69,6 +70,7 @@ public final class StreamingPipeline extends RunningPipeline {
   private final UnmarkedSources unmarked;
   private final Optional<ExecutorScaling> scaling;
   private CheckpointDirectory.Claim claim;
+  private UUID checkpointId;
   private Drain drain;
   private volatile QueryStart current;
   private volatile StreamingQueryProgress progressOfEarlierStart;
@@ -130,6 +132,15 @@ public final class StreamingPipeline extends RunningPipeline {
   @Override
   String checkpointIdentity() {
     return checkpointIdentity;
+  }
+
+  /** What {@link PipelineRegistry} has set, under its lock; null before. */
+  UUID checkpointId() {
+    return checkpointId;
+  }
+
+  void setCheckpointId(UUID id) {
+    checkpointId = id;
   }
 
   @Override
@@ -200,6 +211,7 @@ public final class StreamingPipeline extends RunningPipeline {
     }
     checkpoint.takeLease(name(), options().getCheckpointLeaseMillis());
     claim = checkpoint.claim(PlanFingerprint.of(plan), wanted, session());
+    PipelineRegistry.claimCheckpoint(this, claim.checkpointId());
     drain = Drain.of(checkpoint, claim.firstEpoch());
     if (options().isDrain()) {
       drain.request();
